@@ -79,7 +79,7 @@ broken() {
     for type in bf16:__nv_bfloat16 fp16:__half; do
         make solution-09 explore SHAPE=1,1,8,64 DTYPE=${type%%:*}
         page=build/explore/solution-09_tensor_cores-attention.html
-        [ "$(array $page K)" = "${type#*:}[64,72]18432" ]
+        [ "$(array $page K)" = "${type#*:}[1,64,72]18432" ]
         [ "$(query $page "$(of 0 shape.dtype)")" = "${type%%:*}" ]
     done
 }

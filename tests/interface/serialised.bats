@@ -10,7 +10,7 @@ kernel() {
     kernel=$BATS_TEST_TMPDIR/products.cu
     cat >"$kernel" <<END
 // architecture: sm_90a
-#include "hopper.cuh"
+#include "wgmma.cuh"
 
 __global__ void products(float *to, const uint32_t *operands) {
     float S_rmem[2][16];
