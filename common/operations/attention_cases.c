@@ -250,6 +250,10 @@ static void build_quick(struct list *list) {
     add_causal(list, 1, 1, 20, 10, 32);
     add(list, 1, 2, 5, 70, 64)->family = INPUTS_LARGE;
     add(list, 1, 1, 5, 70, 64)->family = INPUTS_RISING;
+    // More tiles of keys than a pipeline has stages, and more work tiles than a GPU has SMs.
+    add(list, 1, 1, 3, 520, 64);
+    add(list, 1, 1, 3, 520, 128);
+    add(list, 1, 140, 1, 70, 64);
 }
 
 int attention_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES]) {

@@ -37,8 +37,8 @@ compare() { # NN
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output != *"Nsight Compute"* ]]
-    read -r near all <<<"$(awk -F '|' '/^\| (05|07|08)/ { all += $3; near += $4 } END { print near, all }' <<<"$output")"
-    [ "$all" -ge 100 ]
+    read -r near all <<<"$(awk -F '|' '/^\| (05|06|07|08)/ { all += $3; near += $4 } END { print near, all }' <<<"$output")"
+    [ "$all" -ge 60 ]
     [ $((10 * near)) -ge $((9 * all)) ]
 }
 
@@ -59,9 +59,10 @@ compare() { # NN
     scripts/estimates --check
 }
 
-@test "each lesson is estimated faster than the previous one" {
+@test "each lesson whose work is recorded is estimated faster than the previous one" {
     last=1000000000
     for lesson in lessons/[0-9][0-9]_*; do
+        [ -e "$lesson/work.csv" ] || continue
         us=$(build/bin/teach estimates recorded "$lesson/work.csv")
         echo "$lesson $us"
         awk -v us="$us" -v last="$last" 'BEGIN { exit !(us > 0 && us < last) }'
@@ -101,7 +102,7 @@ compare() { # NN
 
 @test "the recorded work of the solutions equals the current counts" {
     command -v sqlite3 >/dev/null || skip "sqlite3 is not installed; ./setup gets it"
-    scripts/record-work --check 1,1,128,64 01 02 03 04 05 07 08
+    scripts/record-work --check 1,1,128,64 01 02 03 04 05 06 07 08
 }
 
 @test "the same for 16-bit solutions whose tile depends on causality" {
