@@ -90,7 +90,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     mbarrier_wait(&smem.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
         // TODO 3 (about 3 lines): Wait until the stage of the previous tile may be overwritten, and issue the loads of
-        // the next tile into it.
+        // the next tile, if there is one, into it.
         // END TODO 3
         mbarrier_wait(&smem.K_full[pipe.stage], pipe.phase);
         // TODO 4 (about 4 lines): Compute S_rmem = Q K^T, from the fence before the wgmmas to the wait after which

@@ -66,8 +66,8 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     const uint32_t q_desc = descriptor_low(smem.Q[0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));
 
-    // TODO 1 (about 5 lines): Named barriers of two warpgroups: one waits until it is its turn, the other one, which
-    // comes before it in the order 0, 1, ..., 0, arrives without waiting.
+    // TODO 1 (about 5 lines): Define pingpong_sync and pingpong_arrive: a warpgroup waits at its own named barrier
+    // until the one before it in the order 0, 1, ..., 0 arrives there, without waiting.
     // END TODO 1
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. Changes all variables
     // above that are not constant.
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         return;
     }
     setmaxnreg_inc<T::REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
-    // TODO 3 (about 2 lines): Let the first warpgroup begin, on behalf of the last one.
+    // TODO 3 (about 2 lines): Let the first consumer warpgroup begin: the last one arrives at its barrier.
     // END TODO 3
     attend(smem, maps, p, softmax_scale_log2);
 }

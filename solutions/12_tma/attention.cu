@@ -144,8 +144,8 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
             apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
         if (update_row_max_lazily(S_rmem, scale, softmax, rescale))
             rescale_rows(O_rmem, rescale);
-        // TODO 4 (about 1 line): Wait for the values of this tile. Why not skip it in a warp for which the whole tile
-        // is masked?
+        // TODO 4 (about 1 line): Wait for the values of this tile, also if the whole tile is masked for this warp: what
+        // if all warps skipped it and the block ended?
         mbarrier_wait(&smem.V_full[pipe.stage], pipe.phase);
         // END TODO 4
         gemm_pv<T>(O_rmem, S_rmem, smem.V[stage], scale, softmax, lane);

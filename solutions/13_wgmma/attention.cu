@@ -94,7 +94,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     mbarrier_wait(&smem.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
         // TODO 3 (about 3 lines): Wait until the stage of the previous tile may be overwritten, and issue the loads of
-        // the next tile into it.
+        // the next tile, if there is one, into it.
         __syncthreads(); // all warpgroups have finished reading the previous tile
         if (threadIdx.x == 0 && key0 > 0)
             load_kv_tile(smem, maps, work_tile, 1 - pipe.stage, key0 - T::KEYS);

@@ -139,8 +139,8 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         exponentiate(S_rmem, scale, softmax);
         wgmma_wait_group<0>(O_rmem, P_rmem);
         consumer_release(dummy_pv ? &smem.K_empty[pipe_k.stage] : &smem.V_empty[pipe_v.stage]);
-        // TODO 2 (about 6 lines): The last P V of the previous work tile has completed: store its output. A new work
-        // tile starts with a cleared accumulator, which needs no rescaling.
+        // TODO 2 (about 6 lines): If an output is pending, its last P V has completed: store it. A new work tile starts
+        // with a cleared accumulator, which needs no rescaling.
         if (FIRST && pending)
             store_pending_output();
         if (FIRST)
@@ -171,8 +171,8 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         const int end_key = end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS);
         // The pending P V holds a stage of V that the producer needs if STAGES tiles or more are skipped: a deadlock.
         const bool needs_stage = T::SKIPS_TILES && key0 - end_key >= (T::STAGES - 1) * T::KEYS;
-        // TODO 3 (about 4 lines): Finish the pending work tile at once where the next first tile comes too late or does
-        // not come at all; and stop if no work is left.
+        // TODO 3 (about 4 lines): Finish a pending output at once if this warpgroup skips too many tiles, or if no work
+        // is left (work_tile.end_key is 0). Then stop.
         if (pending && (needs_stage || work_tile.end_key == 0))
             finish_pv();
         if (work_tile.end_key == 0)
