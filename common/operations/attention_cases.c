@@ -253,7 +253,7 @@ static void build_quick(struct list *list) {
     // More tiles of keys than a pipeline has stages, and more work tiles than a GPU has SMs.
     add(list, 1, 1, 3, 520, 64);
     add(list, 1, 1, 3, 520, 128);
-    add(list, 1, 140, 1, 70, 64);
+    add(list, 1, 140, 1, 9, 64);
 }
 
 int attention_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES]) {
