@@ -1,4 +1,4 @@
-// Lesson 17: a persistent kernel. One block per SM processes work tile after work tile, dealt out in advance: the
+// Lesson 17: a persistent kernel. One block per SM processes work tile after work tile, assigned in advance: the
 // pipelines go on, and the producer loads the next work tile during the epilogue of this one.
 //
 // architecture: sm_90a
