@@ -354,12 +354,12 @@ checked() {
 
 @test "a diff shows removed lines and context" {
     told "{{diff 02 2}}"
-    has_line '  float partial = 0.0f;'
+    has_line "  // Computes this thread's partial dot product of two rows.*"
     has_line '- .*partial += q\[column\] \* k_row\[column\];'
     has_line '+ .*partial += dot(Q_smem\[column\], .*;'
-    grep -q '; 2 of these lines are new, 2 were removed\.\*$' "$post"
-    [ "$(sed -n '/^```diff$/,/^```$/p' "$post" | grep -c '^[+-]')" -eq 4 ]
-    [ "$(grep -c '^<span class="gone">- ' "$page")" -eq 2 ]
+    grep -q '; 5 of these lines are new, 4 were removed\.\*$' "$post"
+    [ "$(sed -n '/^```diff$/,/^```$/p' "$post" | grep -c '^[+-]')" -eq 9 ]
+    [ "$(grep -c '^<span class="gone">- ' "$page")" -eq 4 ]
     # Too long a step, or one without a solution before it, is shown as by {{code}}.
     told "{{diff 01 2}}" "" "{{diff 04 2}}"
     [ "$(grep -c '^- ' "$post")" -eq 0 ]
