@@ -45,7 +45,7 @@ checked() {
     [ "$(state 01)" = untouched ]
     checked 01_basic_attention/attention.cu false
     [ "$(state 01)" = untouched ]
-    sed -i 's/^    float partial = 0.0f;/    float partial = 1.0f;/' lessons/01_basic_attention/attention.cu
+    sed -i 's/^        float partial = 0.0f;/        float partial = 1.0f;/' lessons/01_basic_attention/attention.cu
     [ "$(state 01)" = begun ]
     checked 01_basic_attention/attention.cu false
     [ "$(state 01)" = failing ]
