@@ -67,7 +67,7 @@ shown() {
     cp solutions/$lesson/attention.cu "$copy/lessons/$lesson"
     # In a sentence, and in what a patch has around its change.
     echo 'Click `value += __shfl_xor_sync(ALL_LANES, value, distance);` here.' >"$copy/lessons/$lesson/README.md"
-    printf -- '-    float share;\n     for (int key = first_key; key < nk; key += keys_per_iteration)\n }\n' >"$copy/lessons/$lesson/repair.patch"
+    printf -- '-    float share;\n     for (int key = first_key; key < nk; key += keys_per_iteration) {\n }\n' >"$copy/lessons/$lesson/repair.patch"
     run python3 tests/teach/spoilt.py "$copy"
     echo "$output"
     [ "${#lines[@]}" -eq 2 ]
