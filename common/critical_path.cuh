@@ -19,6 +19,32 @@ struct CriticalPathTraits {
     static constexpr bool PINGPONG = CONSUMER_WARPGROUPS < 4;
 };
 
+template <bool CONDITION>
+__device__ inline void bar_sync_if(int barrier, int threads) {
+    if (CONDITION)
+        bar_sync(barrier, threads);
+}
+template <bool CONDITION>
+__device__ inline void bar_arrive_if(int barrier, int threads) {
+    if (CONDITION)
+        bar_arrive(barrier, threads);
+}
+
+// The stage of Q from which TMA is storing the output of a work tile; -1: none. The stage is released only when TMA has
+// read it, some time later, so that no warpgroup waits for the store.
+struct PendingStore {
+    int q_stage = -1;
+
+    template <class T>
+    __device__ void release(T &smem) {
+        if (q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
+            cp_async_bulk_wait_group_read();
+            mbarrier_arrive(&smem.Q_empty[q_stage]);
+        }
+        q_stage = -1;
+    }
+};
+
 // max: the largest score at the last rescaling plus headroom. shift: a weight is 2^(scaled score - shift). limit: the
 // rescale threshold, see score_limit().
 struct RowStateWithHeadroom : RowState<LANE_ROWS> {

@@ -12,6 +12,7 @@ struct EvenShares {
     int nq, nk, queries, keys; // queries per work tile, keys per key tile
     int causal_offset;         // query i attends to keys 0 .. i + causal_offset; NO_CAUSAL_LIMIT: to all
     int tiles, tiles_per_head, shares;
+    int size, larger_shares; // key tiles per share; the first larger_shares shares have one more
     struct WorkTile {
         int head, query0;
         int first_tile, tiles; // index of its first key tile among all, number of its key tiles
@@ -23,13 +24,12 @@ struct EvenShares {
         return end_key <= 0 ? 1 : (end_key - 1) / keys + 1;
     }
 
-    // The first tiles % shares shares have one more tile than the others.
     __device__ int first_tile_of(int share) const {
-        return share * (tiles / shares) + min(share, tiles % shares);
+        return share * size + min(share, larger_shares);
     }
     __device__ int share_index(int tile) const {
-        const int size = tiles / shares, larger = tiles % shares * (size + 1); // tiles of the larger shares
-        return tile < larger ? tile / (size + 1) : tiles % shares + (tile - larger) / size;
+        const bool larger = tile < larger_shares * (size + 1);
+        return (larger ? tile : tile - larger_shares) / (larger ? size + 1 : size);
     }
 
     __device__ WorkTile work_tile_at(int tile) const {
@@ -54,7 +54,7 @@ struct EvenShares {
 static inline struct EvenShares make_even_shares(const struct KernelConfig *config, const struct attention_problem *p,
                                                  int max_shares) {
     const int causal_offset = p->causal ? p->nk - p->nq : NO_CAUSAL_LIMIT;
-    struct EvenShares scheduler = {p->nq, p->nk, config->queries, config->keys, causal_offset, 0, 0, 0};
+    struct EvenShares scheduler = {p->nq, p->nk, config->queries, config->keys, causal_offset, 0, 0, 0, 0, 0};
     int64_t tiles = 0;
     for (int64_t query0 = 0; query0 < p->nq; query0 += config->queries)
         tiles += scheduler.num_tiles_of((int)query0);
@@ -62,6 +62,8 @@ static inline struct EvenShares make_even_shares(const struct KernelConfig *conf
     tiles *= (int64_t)p->batch * p->heads;
     scheduler.tiles = (int)tiles;
     scheduler.shares = tiles > INT32_MAX ? 0 : min(scheduler.tiles, max_shares);
+    scheduler.size = scheduler.shares > 0 ? scheduler.tiles / scheduler.shares : 0;
+    scheduler.larger_shares = scheduler.tiles - scheduler.shares * scheduler.size;
     return scheduler;
 }
 

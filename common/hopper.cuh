@@ -21,10 +21,11 @@ __device__ inline void mbarrier_init(uint64_t *barrier, int count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
 }
 
-template <int BARRIERS>
-__device__ inline void mbarriers_init(uint64_t (&barriers)[BARRIERS], int count) {
-    for (uint64_t &barrier : barriers)
-        mbarrier_init(&barrier, count);
+// Initializes one mbarrier, or an array of them.
+template <class Barriers>
+__device__ inline void mbarriers_init(Barriers &barriers, int count) {
+    for (int i = 0; i < (int)(sizeof barriers / sizeof(uint64_t)); i++)
+        mbarrier_init((uint64_t *)&barriers + i, count);
 }
 
 // Makes this thread's mbarrier initializations visible to the asynchronous proxy (TMA) and to other threads.

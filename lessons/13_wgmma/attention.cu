@@ -76,7 +76,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     PipelineState<T::STAGES> pipe;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState<LANE_ROWS> softmax;
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
     // The matrix descriptors of the first stages; those of later stages are an addition away.
     const uint32_t q_desc = descriptor_low(smem.Q[0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
     T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
-        mbarrier_init(&smem.Q_full, 1);
+        mbarriers_init(smem.Q_full, 1);
         mbarriers_init(smem.K_full, 1);
         mbarriers_init(smem.V_full, 1);
         fence_mbarrier_init();

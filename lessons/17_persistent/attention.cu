@@ -74,7 +74,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState<LANE_ROWS> softmax;
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
     // The matrix descriptors of the first stages; those of later stages are an addition away.
     const uint32_t q_desc = descriptor_low(smem.Q[0][0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));

@@ -62,8 +62,7 @@ __device__ inline void produce(T &smem, const TensorMaps &maps, const struct att
             mbarrier_arrive(&smem.Q_full[pipe_q.stage]);
             break;
         }
-        tma_load_tile(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0, work_tile.head,
-                      work_tile.batch);
+        load_queries(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps, work_tile);
         index = gridDim.x + atomicInc(tile_counter, num_work_tiles(p, T::QUERIES) - 1);
         load_kv_stream(smem, maps, previous, work_tile, pipe_k, pipe_v);
         previous = work_tile;
@@ -102,9 +101,9 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. Changes all variables
     // above that are not constant.
     // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
-    // FIRST: the first tile of a work tile. If no P V is pending then, a dummy P V is issued: P is 0 and K is in place
-    // of V. The product adds nothing, and ptxas, which serializes wgmmas that are issued in a branch, sees none. K is
-    // then released after it.
+    // FIRST: the first tile of a work tile. If no P V is pending then, a dummy P V is issued, since ptxas serializes
+    // wgmmas that are issued in a branch. It multiplies by K instead of V, so K is released after it; the product is
+    // cleared with O.
     auto process_tile = [&](auto is_first, int key0) {
         constexpr bool FIRST = is_first.value;
         const bool dummy_pv = FIRST && !pending;
@@ -152,7 +151,6 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         consumer_release(&smem.V_empty[pipe_v.stage]);
         pending_softmax = softmax;
         store_pending_output();
-        clear(P_rmem);
     };
     for (;; pipe_q.advance()) {
         mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);

@@ -60,8 +60,7 @@ __device__ inline void produce(T &smem, const TensorMaps &maps, const struct att
         const WorkTile work_tile = static_work_tile_at<T>(p, work_tile_index(round));
         // TODO 2 (about 3 lines): Load the queries into their buffer, once it may be overwritten.
         mbarrier_wait(&smem.Q_empty[pipe_q.stage], pipe_q.phase ^ 1);
-        tma_load_tile(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0, work_tile.head,
-                      work_tile.batch);
+        load_queries(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps, work_tile);
         // END TODO 2
         load_kv_tiles(smem, maps, work_tile, pipe_k, pipe_v);
     }
@@ -78,7 +77,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState<LANE_ROWS> softmax;
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
     // The matrix descriptors of the first stages; those of later stages are an addition away.
     const uint32_t q_desc = descriptor_low(smem.Q[0][0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));

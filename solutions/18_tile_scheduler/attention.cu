@@ -63,8 +63,7 @@ __device__ inline void produce(T &smem, const TensorMaps &maps, const struct att
             mbarrier_arrive(&smem.Q_full[pipe_q.stage]);
             break;
         }
-        tma_load_tile(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0, work_tile.head,
-                      work_tile.batch);
+        load_queries(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps, work_tile);
         // END TODO 1
         // TODO 2 (about 3 lines): Load K and V of the work tile, and get the index of the next one; work tiles 0 ..
         // gridDim.x - 1 were given out at the start. Ask where the answer has time to arrive. Each work tile makes one
@@ -86,7 +85,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState<LANE_ROWS> softmax;
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
     // The matrix descriptors of the first stages; those of later stages are an addition away.
     const uint32_t q_desc = descriptor_low(smem.Q[0][0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));

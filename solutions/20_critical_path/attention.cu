@@ -63,8 +63,7 @@ __device__ inline void produce(T &smem, const TensorMaps &maps, const struct att
             mbarrier_arrive(&smem.Q_full[pipe_q.stage]);
             break;
         }
-        tma_load_tile(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0, work_tile.head,
-                      work_tile.batch);
+        load_queries(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps, work_tile);
         index = gridDim.x + atomicInc(tile_counter, num_work_tiles(p, T::QUERIES) - 1);
         load_kv_stream(smem, maps, previous, work_tile, pipe_k, pipe_v);
         previous = work_tile;
@@ -85,45 +84,37 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
     bool pending = false; // whether the last P V of the previous work tile, in the other stage of Q, is to be issued
     uint32_t next_k_desc, next_v_desc; // of the next iteration, so that it issues at once
     bool K_ready = false;              // whether K of the next tile has arrived
-    int storing_q_stage = -1;          // the stage of Q from which TMA is storing output; -1: none
+    PendingStore pending_store;        // of the previous work tile's output
     RowStateWithHeadroom softmax, pending_softmax;
     uint32_t P_rmem[T::KEYS / 16][4] = {};
     // The matrix descriptors of the first stages; those of later stages are an addition away.
     const uint32_t q_desc = descriptor_low(smem.Q[0][0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
     const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));
 
-    auto pingpong_sync = [&] { T::PINGPONG ? bar_sync(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP_SIZE) : void(); };
+    auto pingpong_sync = [&] { bar_sync_if<T::PINGPONG>(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP_SIZE); };
     auto pingpong_arrive = [&] {
-        const int next_warpgroup = (warpgroup + 1) % T::CONSUMER_WARPGROUPS;
-        T::PINGPONG ? bar_arrive(PINGPONG_BARRIER + next_warpgroup, 2 * WARPGROUP_SIZE) : void();
-    };
-    auto release_stored_queries = [&] { // when TMA has read the output
-        if (storing_q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
-            cp_async_bulk_wait_group_read();
-            mbarrier_arrive(&smem.Q_empty[storing_q_stage]);
-        }
-        storing_q_stage = -1;
+        bar_arrive_if<T::PINGPONG>(PINGPONG_BARRIER + (warpgroup + 1) % T::CONSUMER_WARPGROUPS, 2 * WARPGROUP_SIZE);
     };
     auto store_pending_output = [&] {
         const int q_stage = pipe_q.stage ^ 1;
         store_output_async<T::D>(smem.Q[q_stage], maps, p, smem.work_tile[q_stage], thread, O_rmem, pending_softmax);
-        pending = false, storing_q_stage = q_stage;
+        pending_store.q_stage = q_stage;
+        pending = false;
     };
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. Changes all variables
     // above that are not constant.
     // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
-    // FIRST: the first tile of a work tile. If no P V is pending then, a dummy P V is issued: P is 0 and K is in place
-    // of V. The product adds nothing, and ptxas, which serializes wgmmas that are issued in a branch, sees none. K is
-    // then released after it.
+    // FIRST: the first tile of a work tile. If no P V is pending then, a dummy P V is issued, since ptxas serializes
+    // wgmmas that are issued in a branch. It multiplies by K instead of V, so K is released after it; the product is
+    // cleared with O.
     // MASK: the tile may have masked keys.
     auto process_tile = [&](auto is_first, auto is_masked, int key0) {
         constexpr bool FIRST = is_first.value, MASK = is_masked.value;
         const bool dummy_pv = FIRST && !pending;
-        if (FIRST) {
+        if (FIRST)
             next_k_desc = k_desc + pipe_k.stage * descriptor_offset(sizeof(T::K[0]));
-            next_v_desc = dummy_pv ? descriptor_low(smem.K[pipe_k.stage], sizeof(T::V[0][0]))
-                                   : v_desc + pipe_v.stage * descriptor_offset(sizeof(T::V[0]));
-        }
+        if (dummy_pv)
+            next_v_desc = descriptor_low(smem.K[pipe_k.stage], sizeof(T::V[0][0]));
         if (!K_ready)
             mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
         pingpong_sync();
@@ -138,7 +129,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         pingpong_arrive();
         next_k_desc = k_desc + (pipe_k.stage + 1) % T::STAGES * descriptor_offset(sizeof(T::K[0]));
         next_v_desc = v_desc + pipe_k.stage * descriptor_offset(sizeof(T::V[0]));
-        release_stored_queries();
+        pending_store.release(smem);
         wgmma_wait_group<1>(S_rmem);
         if (!dummy_pv)
             consumer_release(&smem.K_empty[pipe_k.stage]);
@@ -191,7 +182,6 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         consumer_release(&smem.V_empty[pipe_v.stage]);
         pending_softmax = softmax;
         store_pending_output();
-        clear(P_rmem);
     };
     for (;; pipe_q.advance()) {
         mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);
@@ -227,9 +217,9 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
             process_tile(std::false_type(), std::false_type(), key0);
         // END TODO 3
         pending = true;
-        release_stored_queries();
+        pending_store.release(smem);
     }
-    release_stored_queries(); // the block must not exit before TMA has read its shared memory
+    pending_store.release(smem); // the block must not exit before TMA has read its shared memory
 }
 
 // Grid: one block per SM, or per work tile of QUERIES queries if there are fewer.
