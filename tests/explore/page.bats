@@ -130,7 +130,7 @@ states${TAB}10" ]
 
 @test "the drawing of a fragment is the simulator's own map" {
     page=$(printf '%s\n' "$BATS_FILE_TMPDIR"/pages/solution-09*)
-    run tests/explore/fragment.py "$page" lessons/09_tensor_cores/fragment.svg lessons/09_tensor_cores/fragment-phone.svg
+    run tests/explore/fragment.py "$page" lessons/09_tensor_cores/fragment.svg
     echo "$output"
     [ "$status" -eq 0 ]
     # Two lanes exchanged are found.
