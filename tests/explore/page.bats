@@ -196,3 +196,11 @@ refuses() {
         done <"$BATS_TEST_TMPDIR/lines"
     done
 }
+
+@test "each lesson names a line of its solution on which its page opens" {
+    for solution in solutions/*/attention.cu; do
+        opens=lessons/$(basename "$(dirname "$solution")")/opens
+        [ "$(wc -l <"$opens")" -eq 1 ]
+        grep -q -F -- "$(cat "$opens")" "$solution" || { echo "$opens: $(cat "$opens")" && false; }
+    done
+}
