@@ -176,7 +176,8 @@ static void find_log_text(const struct lines *log, const char *word, const char 
     }
 }
 
-// The line on which the page of a lesson opens: a part of its text, from the lesson's file `opens`; "" if there is none.
+// The line on which the page of a lesson opens: a part of its text, from the lesson's file `opens`; "" if there is
+// none.
 static void print_opening_line(FILE *to, const char *name) {
     char path[PATH_TEXT];
     struct lines lines;
