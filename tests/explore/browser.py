@@ -45,7 +45,7 @@ def keys(browser):
     if not browser.evaluate("page.line > 0"):
         yield "no line is chosen when the page opens"
         return
-    if not browser.evaluate('!page.run.opens || document.querySelector("tr.chosen").textContent.includes(page.run.opens)'):
+    if not browser.evaluate('!page.run.opens || !page.run.files[page.run.source].text.includes(page.run.opens) || document.querySelector("tr.chosen").textContent.includes(page.run.opens)'):
         yield "the page opens on the line that its lesson names"
     if not browser.evaluate("""(() => {
         const row = document.querySelector("tr.chosen").getBoundingClientRect(), pane = document.getElementById("lines").getBoundingClientRect();
