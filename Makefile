@@ -58,7 +58,9 @@ unknown_goals := $(filter-out $(lessons) $(solutions) lessons solutions $(action
 unknown_goals := $(filter-out .%,$(unknown_goals))
 selected_lessons  := $(filter $(lessons) $(solutions),$(goals)) \
            $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
-selected_lessons  := $(strip $(selected_lessons))
+# A lesson that is named twice is selected once.
+unique = $(if $1,$(firstword $1) $(call unique,$(filter-out $(firstword $1),$1)))
+selected_lessons  := $(strip $(call unique,$(strip $(selected_lessons))))
 
 # The units of each action. By default, check runs the learner's files and bench the ladder of solutions.
 checked_units := $(if $(KERNEL),kernel,$(or $(selected_lessons),$(lessons)))

@@ -59,8 +59,10 @@ function chooseRun(which) {
         {right: "passes its check", wrong: "fails its check", failed: "stopped before its end"}[run.status],
         kernel ? `recorded: block ${ranges(kernel.sampled.blocks)}` : "no kernel ran"].filter(Boolean).join(" · ");
     $("view-findings").textContent = `Findings (${run.findings.length})`;
+    // The line that the lesson names, or else the one with the most requests.
+    const named = run.opens ? (run.files[run.source].text || "").split("\n").findIndex(text => text.includes(run.opens)) + 1 : 0;
     const busiest = [...run.counts(run.source)].filter(([, c]) => c.requests).sort((a, b) => b[1].requests - a[1].requests)[0];
-    Object.assign(page, {source: run.source, line: busiest ? busiest[0] : 0, key: null, otherKey: null, n: 0, at: 0, band: 0},
+    Object.assign(page, {source: run.source, line: named || (busiest ? busiest[0] : 0), key: null, otherKey: null, n: 0, at: 0, band: 0},
         {kernel: 0, block: null, warp: null, value: null});
     showSource();
     intoView(page.line);

@@ -7,6 +7,8 @@
 CREATE TABLE chart (name, script, is_default, title, subtitle, alt, caption, footnote, settings DEFAULT '');
 -- head: a heading on a line of its own above its bars. hue 0 is grey; mark: position of a line across the bar.
 CREATE TABLE bar (chart, position, head, label, value, figure, hue, mark);
+-- Bar charts whose heads stand side by side, each with an axis of its own.
+CREATE TABLE side_by_side (chart);
 -- A vertical line in a bar chart, or a horizontal line in a chart over N.
 CREATE TABLE ceiling_line (chart, value, label);
 CREATE TABLE line_point (chart, name, hue, x, y, noisy);
@@ -59,6 +61,38 @@ SELECT 'ladder-d' || D, 'bars', D = 64,
 FROM (SELECT D, count(*) AS lessons, three_digits(min(tflops)) AS low, max(tflops) AS most, three_digits(max(tflops)) AS high,
         max(peak) AS peak, prefix, method, (SELECT three_digits(max(value)) FROM bar WHERE chart = 'ladder-d' || D AND hue = 0) AS library
     FROM ladder_on_gpu JOIN run_on_gpu USING (run), device_prefix WHERE what = 'attention' GROUP BY D);
+
+-- Both ladders and their libraries, each below a head with an axis of its own that ends at the GPU's peak.
+CREATE TABLE ladder_bar AS
+SELECT 'bf16' AS dtype, CAST(substr(g.name, 1, 2) AS INTEGER) AS number, g.kind, g.name, tflops, peak, noisy, run, coalesce(label, title) AS library
+FROM grid_on_gpu AS g LEFT JOIN compared_library AS c ON c.name = g.name LEFT JOIN peer_title AS p ON p.name = g.name
+WHERE dtype = 'bf16' AND NOT causal AND Nq = 4096 AND D = 128 AND g.name NOT LIKE 'triton%'
+UNION ALL SELECT 'fp32', number, kind, name, tflops, peak, noisy, run, NULL FROM ladder_on_gpu WHERE D = 64
+UNION ALL SELECT 'fp32', 100, p.kind, p.name, p.tflops, p.peak, p.noisy, run, coalesce(title, replace(p.name, '_', ' '))
+FROM standard_timing AS p JOIN ladder_run USING (gpu, run) JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name)
+WHERE p.kind IN ('peer', 'baseline') AND p.name NOT LIKE 'triton%' AND B = 1 AND H = 16 AND Nq = 4096 AND D = 64;
+INSERT INTO bar
+SELECT 'ladder', (dtype = 'fp32') * 1e4 + iif(library IS NULL, number, 1000 - tflops / peak),
+    iif(dtype = 'bf16', 'bf16, on tensor cores', 'fp32, without tensor cores') || coalesce('; peak ' || three_digits(max(peak) OVER (PARTITION BY dtype)), ''),
+    coalesce(library, replace(name, '_', ' ')) || iif(noisy, ' (noisy)', ''), tflops, three_digits(tflops), iif(library IS NULL, 1, 0),
+    max(peak) OVER (PARTITION BY dtype)
+FROM ladder_bar;
+INSERT INTO side_by_side VALUES ('ladder');
+INSERT INTO chart
+SELECT 'ladder', 'bars', 1, title, prefix || 'attention, forward pass, TFLOP/s: a longer bar is faster, and the mark is the peak of the GPU. Grey: libraries',
+    'Bars: ' || lessons || ' kernels' || coalesce(group_concat(text, ','), '') || ' TFLOP/s; libraries beside them.',
+    'TFLOP/s of each lesson, and of the libraries in grey, below the peak of the GPU.',
+    'bf16: B=4 H=16 N=4096 D=128. fp32: B=1 H=16 N=4096 D=64, TF32 off. No mask. Medians of interleaved CUDA-event timings; ' || runs || '.', ''
+FROM (SELECT dtype, ' ' || dtype || ' from ' || three_digits(min(tflops) FILTER (WHERE library IS NULL)) || ' to ' ||
+            three_digits(max(tflops) FILTER (WHERE library IS NULL)) AS text FROM ladder_bar GROUP BY dtype ORDER BY dtype),
+    (SELECT count(DISTINCT name) FILTER (WHERE library IS NULL) AS lessons FROM ladder_bar),
+    (SELECT printf('%d attention kernels, one idea each: the last runs at ', (SELECT count(DISTINCT name) FROM ladder_bar WHERE library IS NULL)) ||
+        coalesce((SELECT printf('%.2f times the speed of ', own.tflops / library.tflops) || library.library FROM (SELECT *, max(tflops) FROM ladder_bar
+            WHERE library IS NOT NULL AND dtype = own.dtype GROUP BY NULL) AS library WHERE library.tflops > 0), three_digits(own.tflops) || ' TFLOP/s') AS title
+        FROM (SELECT *, max(number) FROM ladder_bar WHERE library IS NULL) AS own),
+    device_prefix, (SELECT group_concat(dtype || ': run of ' || minute || ', commit ' || commit_name, '; ') AS runs FROM (SELECT DISTINCT dtype, run FROM ladder_bar ORDER BY 1)
+        JOIN run_on_gpu USING (run) WHERE what = 'attention')
+WHERE lessons > 0 GROUP BY NULL;
 
 -- ---- Over N ------------------------------------------------------------------------------------------------------------
 
@@ -294,30 +328,33 @@ WHERE run_on_gpu.what = 'attention' AND peak > 0 AND ceiling_on_gpu.what = 'copy
 -- ---- Input of gnuplot -----------------------------------------------------------------------------------------------------
 
 -- One view per gnuplot script: the chart's name, then the columns that the head of the script lists; and one view of its settings.
--- A figure is drawn after the end of its bar, or after a line or mark close to the end that would cross the figure. A mark further on that
--- would cross the figure is skipped. The axis is extended so that the longest figure fits. space: the width in pixels next to the labels;
--- a letter takes about 9 pixels.
-CREATE VIEW bar_space AS
-SELECT chart, space, line_value, line_label, max(max(value * space / (space - 9 * length(figure) - 12)), 1.02 * coalesce(line_value, 0)) AS end
-FROM bar JOIN (SELECT chart, 400 - 9 * max(length(label)) AS space FROM bar GROUP BY chart) USING (chart)
-    LEFT JOIN (SELECT chart, value AS line_value, label AS line_label FROM ceiling_line) USING (chart)
-GROUP BY chart;
+-- Figures stand in a column of their own, right of the longest bar and of every mark, so that no line can cross one. A bar is a fraction of
+-- its axis, which all bars of a chart share, or those below one head in a chart of several panels.
+CREATE VIEW bar_group AS
+SELECT *, iif(chart IN side_by_side, dense_rank() OVER (PARTITION BY chart ORDER BY head_position) - 1, 0) AS panel
+FROM (SELECT *, min(position) OVER (PARTITION BY chart, head) AS head_position FROM bar);
+CREATE VIEW bar_axis AS
+SELECT chart, panel, max(max(b.value), coalesce(max(mark), 0), coalesce(max(l.value), 0)) AS end
+FROM bar_group AS b LEFT JOIN ceiling_line AS l USING (chart) GROUP BY chart, panel;
 CREATE VIEW bar_row AS
-SELECT chart, position, 0 AS is_head, label, value, figure, hue, mark FROM bar
-UNION ALL SELECT chart, min(position), 1, head, NULL, NULL, NULL, NULL FROM bar GROUP BY chart, head ORDER BY chart, position, is_head DESC;
+SELECT chart, panel, position, 0 AS is_head, label AS text, value, figure, hue, mark FROM bar_group
+UNION ALL SELECT chart, panel, min(position), 1, head, NULL, NULL, NULL, NULL FROM bar_group GROUP BY chart, head
+ORDER BY chart, position, is_head DESC;
+-- y: in pixels from the top of the plot with the panels side by side, stacked_y with one below the other.
 CREATE VIEW bars AS
-SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY position, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + iif(line_label IS NULL, 0,
-    24) AS y, is_head, label, value, figure,
-    hue, iif(mark BETWEEN near AND past, 0, coalesce(mark, 0)) AS mark, max(value, iif(mark BETWEEN value AND near, mark, 0),
-        iif(line_value BETWEEN value AND past, line_value, 0)) AS figure_x
-FROM (SELECT *, iif(is_head, 22 + 8 * (position > min(position) OVER (PARTITION BY chart)), 20) AS height,
-    value + 0.06 * end AS near, value + end * (9 * length(figure) + 12) / space AS past
-    FROM bar_row JOIN bar_space USING (chart)) AS b;
+SELECT chart, panel, sum(height) OVER (PARTITION BY chart, panel ORDER BY position, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + top AS y,
+    sum(height) OVER (PARTITION BY chart ORDER BY position, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + top + 8 * panel AS stacked_y,
+    is_head, text, value / end AS value, coalesce(mark, line) / end AS mark, figure, hue
+FROM (SELECT r.*, end, l.value AS line, iif(l.label IS NULL, 0, 24) AS top,
+        iif(is_head, 22 + 8 * (position > min(position) OVER (PARTITION BY chart, panel)), 20) AS height
+    FROM bar_row AS r JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS l USING (chart));
+-- A digit or a letter takes about 9 pixels, 8 in a name. The column of figures is as wide on every GPU unless a figure is longer than usual.
 CREATE VIEW bars_settings AS
-SELECT chart, printf('plot_height = %d; end = %g; line_value = %g; line_label = "%s"; tics = ''%s''', max(y) + 16, max(end,
-    max(figure_x * space / (space - 9 * length(figure) - 12))),
-    coalesce(line_value, 0), coalesce(line_label, ''), group_concat(iif(is_head, NULL, '"' || label || '" ' || y), ', ')) AS settings
-FROM bars JOIN bar_space USING (chart) GROUP BY chart;
+SELECT chart, printf('panels = %d; rows_height = %d; stacked_height = %d; label_space = %d; figure_space = %d; line_label = "%s"; line_at = %g',
+    max(panel) + 1, max(y) + 16, max(stacked_y) + 16, iif(chart IN side_by_side, 8, 9) * max(iif(is_head, 0, length(text))),
+    9 * max(iif(chart IN side_by_side, 5, 13), max(length(figure))),
+    coalesce(max(line.label), ''), coalesce(max(line.value / end), 0)) AS settings
+FROM bars JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS line USING (chart) GROUP BY chart;
 
 CREATE VIEW lines AS
 SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY hue = 0, name) AS line, hue, x, y, noisy, name,
@@ -404,7 +441,7 @@ FROM timing AS t JOIN this_gpu USING (gpu) WHERE NOT eager AND cache = 'cold' AN
 -- All figures of a chart as text.
 CREATE VIEW chart_figures AS
 SELECT chart, group_concat(text, '; ') AS text FROM (
-    SELECT chart, iif(is_head, label || ':', iif(label = '', '', label || ' ') || figure) AS text FROM bar_row
+    SELECT chart, iif(is_head, text || ':', iif(text = '', '', text || ' ') || figure) AS text FROM bar_row
     UNION ALL SELECT chart, name || ': ' || group_concat(three_digits(y) || ' at N=' || x, ', ') FROM line_point GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' || group_concat(unit || ' ' || whole(percent) || ' %', ', ')
     FROM utilization JOIN gpu_unit USING (column) GROUP BY chart, name

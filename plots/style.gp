@@ -10,7 +10,7 @@
 # colour alone does not. plots/svg.awk adds the colours for a black background.
 
 set encoding utf8
-width = 440
+if (!exists("width")) width = 440
 margin = 10
 hue(i) = i == 0 ? neutral : colour[(int(i) - 1) % 8 + 1]
 

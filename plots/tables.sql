@@ -287,11 +287,13 @@ SELECT gpu, position, json_extract(cells, '$[0]') AS name,
 FROM (SELECT gpu, line.key AS position, '[' || replace(json_quote(line.value), '\t', '","') || ']' AS cells
     FROM charts_file, json_each('[' || replace(json_quote(rtrim(text, char(10))), '\n', '","') || ']') AS line);
 
--- README.md shows the ladder, peers/README.md the comparison in bf16, lessons' pages their charts, results/MEASURED.md all charts.
+-- A chart with panels has a second drawing for narrow pages. README.md shows the ladder, peers/README.md the comparison in bf16, lessons' pages their charts, results/MEASURED.md all charts.
 INSERT INTO block
 SELECT iif(chart_image.name = 'softmax' AND page <> 'results', 'softmax', 'charts'), page, gpu, position / 1e3,
-    '<img alt="' || alt || '" src="@up@plots/charts/' || gpu || '/' || chart_image.name || '.svg" width="440">' || char(10)
-FROM chart_image JOIN (SELECT 'README' AS page, '["ladder-d64"]' AS names UNION ALL SELECT 'peers', '["tflops-bf16-d128"]'
+    iif(is_wide, '<picture>' || char(10) || '  <source media="(max-width: 860px)" srcset="' || file || '-narrow.svg">' || char(10) || '  ', '') ||
+        '<img alt="' || alt || '" src="' || file || '.svg" width="' || iif(is_wide, 1000, 440) || '">' || char(10) || iif(is_wide, '</picture>' || char(10), '')
+FROM (SELECT *, '@up@plots/charts/' || gpu || '/' || name AS file, name = 'ladder' AS is_wide FROM chart_image) AS chart_image JOIN (
+    SELECT 'README' AS page, '["ladder"]' AS names UNION ALL SELECT 'peers', '["tflops-bf16-d128"]'
     UNION ALL SELECT folder, '["limits-d64","bytes-d64","softmax"]' FROM lesson UNION ALL SELECT 'results', (SELECT json_group_array(name)
         FROM chart_image)) AS page_block
     ON chart_image.name IN (SELECT value FROM json_each(names));

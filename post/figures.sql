@@ -139,7 +139,8 @@ SELECT name, replace(replace(replace(replace(alt, '\', '\\'), '[', '\['), ']', '
     replace(replace(replace(caption, '\', '\\'), '*', '\*'), '_', '\_') AS caption FROM chart;
 INSERT INTO figure SELECT 'chart ' || name, '![' || alt || '](' || name || '.png)' || char(10, 10) || '*' || caption || '*'
     FROM plain_chart;
-INSERT INTO figure SELECT 'charts', group_concat(name, ' ') FROM chart WHERE is_default;
+-- A chart with panels is too wide for the column of a post.
+INSERT INTO figure SELECT 'charts', group_concat(name, ' ') FROM chart WHERE is_default AND name NOT IN side_by_side;
 
 -- ---- Tables ------------------------------------------------------------------------------------------------------------
 

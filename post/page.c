@@ -60,7 +60,6 @@ static bool holds_html(cmark_node *document) {
 
 // ---- Figures ----------------------------------------------------------------------------------------------
 
-// A chart is used at every width; a drawing may have a second version for phones.
 static void write_picture(struct page *page, cmark_node *image) {
     const char *url = cmark_node_get_url(image), *dot = strrchr(url, '.');
     if (strchr(url, ':') || !dot) {
@@ -68,14 +67,9 @@ static void write_picture(struct page *page, cmark_node *image) {
         page->failed = true;
         return;
     }
-    char wide[PATH_TEXT], phone[PATH_TEXT];
-    snprintf(wide, sizeof wide, "%s/%.*s.svg", page->folder, (int)(dot - url), url);
-    snprintf(phone, sizeof phone, "%s/%.*s-phone.svg", page->folder, (int)(dot - url), url);
-    bool is_chart = !strcmp(dot, ".png"), has_phone = !is_chart && file_exists(phone);
-    const char *class = is_chart ? "chart" : has_phone ? "wide drawing" : "drawing";
-    page->failed |= !picture_write(page->out, wide, class, ++page->pictures);
-    if (has_phone)
-        page->failed |= !picture_write(page->out, phone, "phone drawing", ++page->pictures);
+    char path[PATH_TEXT];
+    snprintf(path, sizeof path, "%s/%.*s.svg", page->folder, (int)(dot - url), url);
+    page->failed |= !picture_write(page->out, path, strcmp(dot, ".png") ? "drawing" : "chart", ++page->pictures);
 }
 
 static void write_code(FILE *out, cmark_node *node) {

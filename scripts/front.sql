@@ -14,35 +14,32 @@ FROM (SELECT gpu, 'fp32' AS dtype, name, us, tflops FROM ladder WHERE D = 64
     WHERE kind = 'solution' AND dtype = 'bf16' AND NOT causal AND Nq = 4096 AND D = 128) JOIN selected_gpu USING (gpu);
 CREATE TEMP VIEW last_lesson AS SELECT *, max(name) FROM headline GROUP BY dtype;
 
--- Geometric mean of the libraries' times over the last lesson's times on the grid; best: the fastest library at each shape.
-CREATE TEMP VIEW library_mean AS
-SELECT library, exp(avg(ln(ratio))) AS ratio, min(ratio) AS least, count(*) AS shapes
-FROM over_library AS o JOIN selected_gpu USING (gpu) JOIN last_lesson USING (dtype) WHERE o.name = last_lesson.name AND dtype = 'bf16' GROUP BY library;
-
+-- Speed-up over each library: in bf16 of the last lesson, at the shapes of its grid; in fp32 of the fastest lesson at each shape.
+-- best: the fastest library at each shape.
+CREATE TEMP VIEW speed_up AS
+SELECT 'bf16' AS dtype, rank, iif(library = 'best', 'the fastest of these', label) AS library, ratio
+FROM over_library AS o JOIN selected_gpu USING (gpu) JOIN last_lesson USING (dtype) LEFT JOIN compared_library AS l ON l.name = library
+WHERE o.name = last_lesson.name AND dtype = 'bf16'
+UNION ALL
+SELECT 'fp32', json_extract(value, '$[1]'), json_extract(value, '$[0]') || coalesce((SELECT ', on tensor cores' FROM unit_usage JOIN selected_gpu USING (gpu)
+        WHERE name = 'torch_efficient' AND dtype = 'fp32' AND units LIKE 'tensor%' AND json_extract(value, '$[1]') = 5), ''),
+    CASE json_extract(value, '$[1]') WHEN 5 THEN efficient_us WHEN 6 THEN baseline_us ELSE library_us END / us
+FROM compared JOIN selected_gpu USING (gpu), json_each('[["PyTorch, memory-efficient", 5], ["cuBLAS and a softmax", 6], ["the fastest library", null]]')
+WHERE NOT eager;
 CREATE TEMP VIEW result AS
-SELECT 1 AS line, printf('Measured on one %s, forward pass, GPU time alone:', device) || char(10) AS text
-FROM timing JOIN selected_gpu USING (gpu) GROUP BY NULL
+SELECT 1 AS line, printf('On one %s, forward pass, GPU time alone, lesson %s reaches %s TFLOP/s in bf16 (B=4 H=16 N=4096 D=128) and lesson %s %s in fp32 (B=1'
+        || ' H=16 N=4096 D=64, TF32 off), %s times as fast as lesson %s. Speed-up over libraries:', device, b.number, b.rate_text, f.number, f.rate_text,
+        whole(a.us / f.us), a.number) || char(10) || char(10) || '| precision | over | mean | least | shapes |' || char(10) || '|---|---|--:|--:|--:|' AS text
+FROM (SELECT device FROM timing JOIN selected_gpu USING (gpu) LIMIT 1), last_lesson AS b, last_lesson AS f, (SELECT *, min(name) FROM headline
+    WHERE dtype = 'fp32') AS a WHERE b.dtype = 'bf16' AND f.dtype = 'fp32'
 UNION ALL
-SELECT 2, printf('- **bf16** (tensor cores; B=4 H=16 N=4096 D=128, no mask): %s TFLOP/s in lesson %s. Compared at each of %d shapes with the'
-        || ' fastest library there (%s), it is %.2f times as fast in the geometric mean and %.3f times at least. It is %s.',
-    z.rate_text, z.number, b.shapes, (SELECT group_concat(label, ', ') FROM (SELECT label FROM library_mean JOIN compared_library AS l ON l.name = library_mean.library
-        ORDER BY rank)), b.ratio, b.least, (SELECT group_concat(text, ', ') FROM (SELECT printf('%.2f times as fast as %s', ratio, label) AS text
-        FROM library_mean JOIN compared_library AS l ON l.name = library_mean.library ORDER BY rank)))
-FROM last_lesson AS z JOIN library_mean AS b ON b.library = 'best' WHERE dtype = 'bf16'
-UNION ALL
-SELECT 3, printf('- **fp32** (TF32 off; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %s times as fast, on the FMA'
-        || ' units alone. PyTorch''s memory-efficient path%s takes %.2f times as long as lesson %s, and cuBLAS with a softmax between its GEMMs'
-        || ' %.2f times.',
-    a.rate_text, a.number, z.rate_text, z.number, whole(a.us / z.us), coalesce((SELECT ', which runs on ' || replace(replace(units, ', TF32: ', ' ('), '3xTF32',
-            '3xTF32)') || ',' FROM unit_usage JOIN selected_gpu USING (gpu) WHERE name = 'torch_efficient' AND dtype = 'fp32' AND units LIKE 'tensor%'), ''),
-    c.efficient_us / c.us, z.number, c.baseline_us / c.us)
-FROM (SELECT *, min(name) FROM headline WHERE dtype = 'fp32') AS a, last_lesson AS z, compared AS c JOIN selected_gpu USING (gpu)
-WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager AND c.efficient_us > 0 AND c.baseline_us > 0;
+SELECT 2 + 10 * (dtype = 'fp32') + coalesce(rank, 9), printf('| %s | %s | %.2f× | %.2f× | %d |', dtype, library, exp(avg(ln(ratio))), min(ratio), count(*))
+FROM speed_up WHERE ratio IS NOT NULL GROUP BY dtype, library;
 
 CREATE TEMP VIEW ladder_table AS
-SELECT '' AS position, '| lesson | its one idea | takes about | TFLOP/s |' AS text
+SELECT '' AS position, '| lesson | its one idea | takes | TFLOP/s |' AS text
 UNION ALL SELECT '0', '|---|---|---|---|'
 UNION ALL
 SELECT folder, printf('| [%s](lessons/%s/README.md) | %s | %s | %s |', title, folder, idea, replace(replace(hours, ' to ', '–'), ' hours', ' h'),
-    coalesce((SELECT rate_text || ' ' || dtype FROM headline WHERE name = folder), 'not measured yet'))
+    coalesce((SELECT rate_text FROM headline WHERE name = folder), 'not measured yet'))
 FROM lesson ORDER BY 1;

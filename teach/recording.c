@@ -176,6 +176,19 @@ static void find_log_text(const struct lines *log, const char *word, const char 
     }
 }
 
+// The line on which the page of a lesson opens: a part of its text, from the lesson's file `opens`; "" if there is
+// none.
+static void print_opening_line(FILE *to, const char *name) {
+    char path[PATH_TEXT];
+    struct lines lines;
+    const char *folder = strchr(name, '-');
+    snprintf(path, sizeof path, "lessons/%.4000s/opens", folder ? folder + 1 : "");
+    const bool known = lines_read(path, &lines);
+    fputs(",\"opens\":", to);
+    print_text(to, known && lines.count ? lines.line[0] : "");
+    lines_free(&lines);
+}
+
 static void print_run_header(FILE *to, const struct recorded_run *run, struct sources *sources) {
     struct lines log = {NULL, NULL, 0};
     char shape[64], seed[32], words[256];
@@ -188,6 +201,7 @@ static void print_run_header(FILE *to, const struct recorded_run *run, struct so
     find_log_text(&log, ", seed ", " ,", seed, sizeof seed);
     fputs("{\"name\":", to);
     print_text(to, run->name);
+    print_opening_line(to, run->name);
     fprintf(to, ",\"source\":%d,\"shape\":{\"text\":", source_index(sources, run->source, strlen(run->source)));
     print_text(to, shape);
     fprintf(to, ",\"causal\":%s,\"dtype\":\"%s\"},\"seed\":", run->causal ? "true" : "false",

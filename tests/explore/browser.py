@@ -45,6 +45,20 @@ def keys(browser):
     if not browser.evaluate("page.line > 0"):
         yield "no line is chosen when the page opens"
         return
+    if not browser.evaluate('!page.run.opens || !page.run.files[page.run.source].text.includes(page.run.opens) || document.querySelector("tr.chosen").textContent.includes(page.run.opens)'):
+        yield "the page opens on the line that its lesson names"
+    if not browser.evaluate("""(() => {
+        const row = document.querySelector("tr.chosen").getBoundingClientRect(), pane = document.getElementById("lines").getBoundingClientRect();
+        return row.top >= pane.top && row.bottom <= pane.bottom;
+    })()"""):
+        yield "the chosen line is in sight"
+    if not browser.evaluate("""(() => {
+        const button = document.getElementById("theme").getBoundingClientRect();
+        const around = text => { const range = document.createRange(); range.selectNodeContents(text); return [...range.getClientRects()]; };
+        return [...around(document.getElementById("about")), ...around(document.getElementById("name"))].every(box => box.right <= button.left ||
+            box.top >= button.bottom || box.bottom <= button.top);
+    })()"""):
+        yield "the button covers no text"
     browser.evaluate('document.querySelector("tr.chosen button.source").focus()')
     before = browser.evaluate("page.line")
     press(browser, "ArrowDown")
@@ -69,7 +83,7 @@ def keys(browser):
     x, y = browser.evaluate("""(() => {
         const cell = [...document.querySelectorAll(".picture [data-tip]")].pop();
         cell.scrollIntoView({block: "center"});
-        document.querySelector(".readout").textContent = "";
+        [...document.querySelectorAll(".readout")].pop().textContent = "";
         const box = cell.getBoundingClientRect();
         return [box.left + box.width / 2, box.top + box.height / 2];
     })()""")
@@ -77,7 +91,7 @@ def keys(browser):
     browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
     browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
-    if not browser.evaluate('document.querySelector(".readout").textContent'):
+    if not browser.evaluate('[...document.querySelectorAll(".readout")].pop().textContent'):
         yield "a touch says what a cell is"
 
 

@@ -175,3 +175,25 @@ broken() {
     [ "${#lines[@]}" -eq 1 ]
     [[ $output == "error: build/explore cannot be written [cannot-write]" ]]
 }
+
+@test "a copied checkout, and one that is renamed: the page names its own sources and has counts at their lines" {
+    make solution-02 build/kernels/solutions/02_vectorized/attention.so build/harness >/dev/null
+    mkdir "$BATS_TEST_TMPDIR/copied folder"
+    tar -c --exclude=./.git --exclude='./build/[!bfkors]*' . | tar -x -C "$BATS_TEST_TMPDIR/copied folder"
+    for folder in "copied folder" renamed; do
+        [ -d "$BATS_TEST_TMPDIR/$folder" ] || mv "$BATS_TEST_TMPDIR/copied folder" "$BATS_TEST_TMPDIR/$folder"
+        cd "$BATS_TEST_TMPDIR/$folder"
+        # Another text at the same lines shows whose source it is.
+        sed -i "1s|.*|// $folder|" solutions/02_vectorized/attention.cu
+        touch -d '2020-01-01' solutions/02_vectorized/attention.cu
+        run make solution-02 explore SHAPE=1,1,8,32
+        [ "$status" -eq 0 ]
+        [[ $output != *nvcc* ]]
+        page=build/explore/solution-02_vectorized-attention.html
+        [ "$(query $page "json_extract(data, '\$.sources[0].name')")" = solutions/02_vectorized/attention.cu ]
+        [[ $(query $page "json_extract(data, '\$.sources[0].text')") == "// $folder"* ]]
+        # Places in the kernel's own file that count something.
+        [ "$(query $page "(select count(*) from json_each($(of 0 places)) where json_extract(value, '\$[0]') = 0)")" -gt 20 ]
+        cd - >/dev/null
+    done
+}

@@ -130,7 +130,7 @@ states${TAB}10" ]
 
 @test "the drawing of a fragment is the simulator's own map" {
     page=$(printf '%s\n' "$BATS_FILE_TMPDIR"/pages/solution-09*)
-    run tests/explore/fragment.py "$page" lessons/09_tensor_cores/fragment.svg lessons/09_tensor_cores/fragment-phone.svg
+    run tests/explore/fragment.py "$page" lessons/09_tensor_cores/fragment.svg
     echo "$output"
     [ "$status" -eq 0 ]
     # Two lanes exchanged are found.
@@ -194,5 +194,13 @@ refuses() {
         while IFS= read -r line; do
             grep -q -F -- "$line" "${solution%README.md}attention.cu" || { echo "$lesson: $line" && false; }
         done <"$BATS_TEST_TMPDIR/lines"
+    done
+}
+
+@test "each lesson names a line of its solution on which its page opens" {
+    for solution in solutions/*/attention.cu; do
+        opens=lessons/$(basename "$(dirname "$solution")")/opens
+        [ "$(wc -l <"$opens")" -eq 1 ]
+        grep -q -F -- "$(cat "$opens")" "$solution" || { echo "$opens: $(cat "$opens")" && false; }
     done
 }

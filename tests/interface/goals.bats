@@ -47,9 +47,12 @@ small=SHAPE=1,2,20,16
     [[ $output == *"Error 1"* ]]
 }
 
-@test "the order of goals does not matter" {
+@test "the order of goals does not matter, and a lesson named twice is checked once" {
     solve 01
-    make check lesson-01 $small
+    run make lesson-01 check lesson-01 $small
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "^lesson-01_.* cases right" <<<"$output")" -eq 1 ]
+    [[ $output != *warning* ]]
 }
 
 @test "lesson 03 checks softmax.cu and then attention.cu, even if the first fails" {

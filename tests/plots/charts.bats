@@ -68,17 +68,18 @@ full() {
     run --separate-stderr plots/draw --svg --all
     [ "$status" -eq 0 ]
     [ "$stderr" = "" ]
-    for chart in ladder-d64 ladder-d128 triton tflops-d64 tflops-d128 roofline-d64 roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 peers \
+    for chart in ladder ladder-d64 ladder-d128 triton tflops-d64 tflops-d128 roofline-d64 roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 peers \
         cache-d64 cache-d128 softmax; do
         grep -q "solutions/$chart.svg" <<<"$output"
         xmllint --noout "$charts/$chart.svg"
         [ "$(grep -c "^$chart	" "$charts/charts.tsv")" -eq 1 ]
     done
-    [ "$(find "$charts" -name '*.svg' | wc -l)" -eq "$(wc -l <"$charts/charts.tsv")" ]
+    # The ladder has a second drawing for narrow pages.
+    [ "$(find "$charts" -name '*.svg' | wc -l)" -eq $(($(wc -l <"$charts/charts.tsv") + 1)) ]
     # Name, title, caption, alternative, figures.
     awk -F '\t' 'NF != 5 || $2 == "" || $3 !~ /[.]$/ || $4 !~ /[.]$/ || length($4) >= 200 || length($5) < 40 { exit 1 }' "$charts/charts.tsv"
     plots/draw --svg
-    [ "$(cut -f 1 "$charts/charts.tsv" | sort | xargs)" = "bytes-d64 ladder-d64 limits-d64 peers softmax tflops-d64" ]
+    [ "$(cut -f 1 "$charts/charts.tsv" | sort | xargs)" = "bytes-d64 ladder ladder-d64 limits-d64 peers softmax tflops-d64" ]
     run plots/draw --svg --only "triton"
     [ "$(cut -f 1 "$charts/charts.tsv")" = triton ]
 }
@@ -124,7 +125,8 @@ full() {
     "$project/tests/plots/check_svg.py" "$good"
     for wrong in 's/font-size="1[58].00"/font-size="12.00"/' 's/fill="#1a1a1a"/fill="#bebebe"/' 's/translate(10.00,[0-9.]*)/translate(430.00,31.00)/' \
         's/translate([0-9.]*,[0-9.]*)/translate(100.00,100.00)/' 's/<desc.*<\/desc>/<desc><\/desc>/' 's/role="img"//' \
-        's/\[fill="#1a1a1a"\]{fill:#[0-9a-f]*}/[fill="#1a1a1a"]{fill:#202020}/'; do
+        's/\[fill="#1a1a1a"\]{fill:#[0-9a-f]*}/[fill="#1a1a1a"]{fill:#202020}/' "s/<polygon fill = '#305a9f' points = '/& 0,0 440,0 /" \
+        "s/<path stroke='#1a1a1a'  d='/& M0,20 L440,20 /"; do
         sed "$wrong" "$good" >wrong.svg
         run cmp -s wrong.svg "$good"
         [ "$status" -eq 1 ]
@@ -204,7 +206,7 @@ full() {
     run --separate-stderr plots/draw --svg --all
     [ "$status" -eq 0 ]
     grep -q 'missing-timings' <<<"$stderr"
-    [ "$(cut -f 1 "$charts/charts.tsv" | xargs)" = "ladder-d64" ]
+    [ "$(cut -f 1 "$charts/charts.tsv" | xargs)" = "ladder-d64 ladder" ]
 }
 
 @test "one lesson at two sizes, with the same TFLOP/s and no known peak" {
@@ -215,6 +217,20 @@ full() {
     [ "$status" -eq 0 ]
     text tflops-d64 | grep -q '01: 0.500 at N=2048, 0.500 at N=4096'
     drawn "$charts/tflops-d64.svg" | lacks peak
+}
+
+@test "rates close to the peak and at it: no figure is crossed; GPUs of one peak share their axis" {
+    awk -F , -v OFS=, '$11 == 4096 && $21 > 0 { $21 = 20.5 * (0.72 + 0.07 * substr($2, 10, 2)); $15 = 4 * 16 * 4096 * 4096 * $13 / $21 / 1e6 } { print }' "$csv" >"$csv.new"
+    mv "$csv.new" "$csv"
+    mkdir results/other-gpu
+    awk -F , -v OFS=, 'NR > 1 { $3 = "Other GPU"; $21 *= 0.9; $15 /= 0.9 } { print }' "$csv" >results/other-gpu/attention.csv
+    plots/draw --svg
+    text ladder-d64 | grep -q 'tiled online softmax: 20.5 '
+    "$project/tests/plots/check_svg.py" build/plots/*/solutions/ladder*.svg
+    # The right end of the second bar, of the same rate over 0.9.
+    end_of() { grep -o "<polygon fill = '#305a9f' points = '[^']*" "build/plots/$1/solutions/ladder.svg" | sed -n '2s/.*'"'"'\([0-9.]*\),[^ ]* \([0-9.]*\),.*/\1 \2/p'; }
+    [ "$(end_of example-gpu) $(end_of other-gpu)" ]
+    echo "$(end_of example-gpu) $(end_of other-gpu)" | awk '{ ratio = ($4 - $3) / ($2 - $1); print ratio; exit !(ratio > 0.89 && ratio < 0.91) }'
 }
 
 @test "a slower lesson is charted as slower" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_svg.py CHART.svg...: reports errors that affect readers of a chart.
 
-Texts outside the picture, texts that cover each other, type that is too small on a phone, text without contrast to the paper, light or dark,
+Texts outside the picture, texts that cover each other, texts that a line or a bar crosses, type that is too small on a phone, text without contrast to the paper, light or dark,
 no title, no text alternative, colours without a counterpart for a dark background. Exit status 1 if it finds an error. Text widths are computed for DejaVu Sans.
 """
 import re
@@ -23,6 +23,7 @@ BOLD = (
 ).split()
 LEAST_TYPE = 11
 WIDTH_ON_A_PHONE = 328  # pixels of a chart on a page 360 pixels wide
+WIDTH_OF_A_WIDE_ONE = 760  # pages of less show the narrow drawing of the same chart
 LEAST_CONTRAST = 4.5
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -59,6 +60,33 @@ def texts_of(node, x=0.0, y=0.0, style=None):
         yield from texts_of(child, x, y, style)
 
 
+def shapes_of(root, faint):
+    """Strokes and filled shapes, as lists of points; not those in a `faint` colour, of paper, tracks and grids, nor symbols."""
+    for node in root.iter():
+        if node.tag == SVG + "path" and node.get("stroke") not in (None, "none", "currentColor", *faint):
+            for stroke in re.findall(r"M[^Mz]*", node.get("d")):
+                yield [(float(x), float(y)) for x, y in re.findall(r"([-0-9.]+),([-0-9.]+)", stroke)]
+        elif node.tag == SVG + "polygon" and node.get("fill") not in (None, "none", *faint):
+            numbers = [float(v) for v in re.findall(r"[-0-9.]+", node.get("points"))]
+            yield list(zip(numbers[::2], numbers[1::2]))
+
+
+def crosses(box, points):
+    """Whether the line through the points enters the box (left, right, top, bottom)."""
+    for (x, y), (to_x, to_y) in zip(points, points[1:]):
+        enters, leaves = 0.0, 1.0
+        for from_, step, low, high in ((x, to_x - x, box[0], box[1]), (y, to_y - y, box[2], box[3])):
+            if step == 0:
+                if not low < from_ < high:
+                    leaves = -1.0
+                continue
+            ends = sorted(((low - from_) / step, (high - from_) / step))
+            enters, leaves = max(enters, ends[0]), min(leaves, ends[1])
+        if enters < leaves:
+            return True
+    return False
+
+
 def check(path):
     root = tree.parse(path).getroot()
     box = [float(v) for v in (root.get("viewBox") or "0 0 0 0").split()]
@@ -74,7 +102,8 @@ def check(path):
     for colour in {e.get(a) for e in root.iter() for a in ("fill", "stroke", "color")} - {None, "none", "currentColor", "black"}:
         if colour not in dark:
             yield "%s has no colour for dark paper" % colour
-    texts = []
+    texts, shapes = [], list(shapes_of(root, (paper, "#dddddd")))
+    page = WIDTH_ON_A_PHONE if box[2] <= 440 else WIDTH_OF_A_WIDE_ONE
     for words, x, y, style, rotated in texts_of(root):
         if not words:
             continue
@@ -84,14 +113,16 @@ def check(path):
         here = (left, left + width, y - 0.73 * size, y + 0.18 * size, words)
         if rotated:
             yield "'%s' is rotated" % words
-        if size * WIDTH_ON_A_PHONE / box[2] < LEAST_TYPE:
-            yield "'%s' has type of %.1f pixels on a phone" % (words, size * WIDTH_ON_A_PHONE / box[2])
+        if size * page / box[2] < LEAST_TYPE:
+            yield "'%s' has type of %.1f pixels on a phone" % (words, size * page / box[2])
         if here[0] < 2 or here[1] > box[2] - 2 or here[2] < 2 or here[3] > box[3] - 2:
             yield "'%s' leaves the picture: %d to %d of %d, %d to %d of %d" % (words, *here[:2], box[2], *here[2:4], box[3])
         for other in texts:
             if here[0] < other[1] - 1 and here[1] > other[0] + 1 and here[2] < other[3] - 1 and here[3] > other[2] + 1:
                 yield "'%s' covers '%s'" % (words, other[4])
         texts.append(here)
+        if any(crosses(here, points) for points in shapes):
+            yield "'%s' is crossed by a line or a bar" % words
         for ink, ground in ((style["fill"], paper), (dark.get(style["fill"], "#000000"), dark.get(paper, "#000000"))):
             if contrast(ink, ground) < LEAST_CONTRAST:
                 yield "'%s' has a contrast of %.1f only" % (words, contrast(ink, ground))

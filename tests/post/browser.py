@@ -103,13 +103,7 @@ MEASURE = """
         if ((Math.max(ink, panel) + 0.05) / (Math.min(ink, panel) + 0.05) < 4.5)
             wrong.push(['theme', 'too little contrast in ' + name(e)]);
     }
-    // Of two drawings the one that belongs to the width; a chart is always shown, and its paper and its ink are the page's.
-    for (const e of all.filter(e => e.matches('svg.wide, svg.phone')))
-        if (shown(e) !== (e.matches('.phone') === innerWidth <= 540))
-            wrong.push(['size', 'the other picture is shown: ' + e.getAttribute('class') + ' ' + e.querySelector('title').textContent]);
-    const phones = document.querySelectorAll('svg.phone.drawing').length;
-    if (!phones || phones !== document.querySelectorAll('svg.wide.drawing').length)
-        wrong.push(['size', phones + ' drawings for a phone']);
+    // A chart's paper and its ink are the page's.
     for (const e of all.filter(e => e.matches('svg.chart'))) {
         const ground = luminance(getComputedStyle(e.querySelector('rect')).fill);
         if (!shown(e) || (ground < 0.2) !== DARK)
@@ -134,8 +128,8 @@ MEASURE_PRINT = """
         const figure = e.closest('figure') || e;
         if (figure.getBoundingClientRect().height > HEIGHT || getComputedStyle(figure).breakInside !== 'avoid' || box.width < 300)
             wrong.push(['print', 'may be cut: ' + e.textContent.trim().slice(0, 40)]);
-        if (e.matches('.phone') || e.matches('.chart') && getComputedStyle(e.querySelector('rect')).fill !== 'rgb(255, 255, 255)')
-            wrong.push(['print', 'dark or narrow on paper: ' + e.textContent.trim().slice(0, 40)]);
+        if (e.matches('.chart') && getComputedStyle(e.querySelector('rect')).fill !== 'rgb(255, 255, 255)')
+            wrong.push(['print', 'dark on paper: ' + e.textContent.trim().slice(0, 40)]);
     }
     for (const e of document.querySelectorAll('pre, table'))
         if (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 1)

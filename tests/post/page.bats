@@ -34,7 +34,7 @@ nothing_of() {
     nothing_of overflow cut
 }
 
-@test "narrow screens show phone drawings; at any width, no text is under 11 pixels or overlaps another" {
+@test "at any width, no text is under 11 pixels or overlaps another" {
     nothing_of size small covered
 }
 
