@@ -17,7 +17,7 @@
 
 struct check {
     struct report report;
-    const struct worker *worker;
+    struct worker *worker;
     const struct operation *operation; // the kernel's
     const struct device *device;       // the worker's
     const struct arguments *arguments;
@@ -99,13 +99,14 @@ static void explain(const struct check *check, const struct host_problem *host, 
 // Whether the case is wrong in a process of its own, too, where nothing came before it.
 static bool fails_alone(struct check *check, const struct host_problem *host, struct worker_call call, uint64_t seed) {
     struct worker fresh = worker_start(check->arguments);
-    const struct worker *all = check->worker;
+    struct worker *all = check->worker;
     enum device_state state = check->state;
     int finding = check->first_finding;
     struct judgement j;
     judge_begin(&j, host, seed, call.budget);
     check->worker = &fresh;
     call.rerun = false;
+    call.limited = false;
     call.out = "";
     bool right = run_kernel(check, &call, &j);
     check->worker = all;
@@ -126,9 +127,9 @@ static enum rerun rerun_of(const struct check *check, const struct problem_case 
     return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NO_RERUN;
 }
 
-// False, and explained, where the second call is wrong.
+// False, and explained, where the second call is wrong; true if it is given up.
 static bool run_second_call(struct check *check, const struct host_problem *first, struct worker_call call,
-                            enum rerun rerun, uint64_t seed, uint64_t bits) {
+                            enum rerun rerun, uint64_t seed, uint64_t bits, bool *given_up) {
     struct host_problem host;
     struct judgement j;
     check->operation->make(&first->which, rerun == OTHER_INPUTS ? ~seed : seed, true, &host);
@@ -138,7 +139,10 @@ static bool run_second_call(struct check *check, const struct host_problem *firs
     call.out = "";
     judge_begin(&j, &host, seed, false);
     bool right = run_kernel(check, &call, &j);
-    if (right && rerun == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
+    *given_up = j.result.given_up;
+    if (*given_up) {
+        right = true;
+    } else if (right && rerun == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
         right = false;
         report_failed(&check->report, "a second call with the same inputs gives different bits; this lesson requires "
                                       "bitwise reproducible results [not-reproducible]");
@@ -160,6 +164,8 @@ static bool run_second_call(struct check *check, const struct host_problem *firs
     return right;
 }
 
+#define FEWER "Use fewer heads or queries to have it simulated completely."
+
 // As much of a large case as tells something. Sets why nothing was compared, NULL: something was.
 static bool run_part(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
                      struct judgement *j, const char **why) {
@@ -167,15 +173,16 @@ static bool run_part(struct check *check, const struct host_problem *host, uint6
     for (bool whole_requested = false;;) {
         bool right = run_kernel(check, call, j);
         const struct worker_result *result = &j->result;
-        if (!result->good || result->part == PART_WHOLE || (result->part == PART_SOME && !j->nothing))
+        if (result->given_up || !result->good || result->part == PART_WHOLE ||
+            (result->part == PART_SOME && !j->nothing))
             return right;
         bool cheap = result->part == PART_ENTANGLED && result->whole && result->whole <= MOST_WHOLE && !whole_requested;
         *why = result->part == PART_SKIPPED
-                   ? "the simulator runs only part of a case of this size, and this case has too many launches"
+                   ? "the simulator runs only part of a case of this size, and this case has too many launches. " FEWER
                : result->part == PART_ENTANGLED ? "the simulator runs only part of a case of this size, and blocks of "
-                                                  "this kernel read data that other blocks wrote"
+                                                  "this kernel read data that other blocks wrote. " FEWER
                : call->budget >= MOST_BUDGET
-                   ? "the simulator runs only part of a case of this size, and that part finishes no row"
+                   ? "the simulator runs only part of a case of this size, and that part finishes no row. " FEWER
                    : NULL;
         if (*why && !cheap)
             return true;
@@ -190,7 +197,7 @@ static bool run_part(struct check *check, const struct host_problem *host, uint6
 // In a process of its own: what is left half-way in memory that the kernel keeps would be there in later cases.
 static bool run_partly(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
                        struct judgement *j, const char **why) {
-    const struct worker *all = check->worker;
+    struct worker *all = check->worker;
     struct worker fresh = worker_start(check->arguments);
     check->worker = &fresh;
     bool right = run_part(check, host, seed, call, j, why);
@@ -213,21 +220,29 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     // begin where cudaMalloc puts them, so that the counts are the same each time.
     struct worker_call call = {.optional = optional,
                                .delayed = true,
+                               .limited = true,
                                .offset_seed = seed % 4 && !check->arguments->sample ? seed : 0,
                                .concurrent = seed % 4 == 3 && !check->arguments->sample && !partly,
                                .budget = partly ? FIRST_BUDGET : 0,
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
-    bool right = partly ? run_partly(check, host, seed, &call, &j, &why) : run_kernel(check, &call, &j), rerun = true;
-    if (why) {
+    bool right = partly ? run_partly(check, host, seed, &call, &j, &why) : run_kernel(check, &call, &j), rerun = true,
+         given_up = false;
+    if (why)
         report_not_verified(&check->report, why);
+    else if (j.result.given_up)
+        report_out_of_time(&check->report);
+    if (why || j.result.given_up) {
         judge_end(&j);
         return;
     }
     record_evidence(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && rerun_of(check, &host->which, seed))
-        rerun = run_second_call(check, host, call, rerun_of(check, &host->which, seed), seed, j.verdict[0].bits);
-    if (right && rerun) {
+        rerun =
+            run_second_call(check, host, call, rerun_of(check, &host->which, seed), seed, j.verdict[0].bits, &given_up);
+    if (given_up) {
+        report_out_of_time(&check->report);
+    } else if (right && rerun) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
     } else if (!right) {
@@ -396,7 +411,7 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     return finish(check);
 }
 
-static int check_with(const struct worker *worker, const struct arguments *arguments) {
+static int check_with(struct worker *worker, const struct arguments *arguments) {
     const struct operation *operation = worker->operation;
     static struct check check;
     check = (struct check){.worker = worker,
