@@ -50,6 +50,7 @@ enum {
     CLOCK_ACQUIRED = 3 * LANES, // acquired, with a fence,
     CLOCK_OBSERVED,             // observed by a load,
     CLOCK_COUNTED,              // at an atomic on a counter, followed by a barrier
+    CLOCK_DEPENDENCY,           // not 0: griddepcontrol.wait happens before
     CLOCK_HAS_LANES,            // not 0: some CLOCK_LANE entry is set
     CLOCKS
 };
