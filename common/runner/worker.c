@@ -71,6 +71,9 @@ struct worker worker_start(const struct arguments *arguments) {
             _exit(EXIT_CHECK_FAILED);
         close(ends[0]);
         step_detach();
+        // The cases of a matrix have an order each; a single case is run in several.
+        if (arguments->has_shape && !arguments->sample)
+            setenv("SIMULATOR_ORDERS", "8", 0);
         worker_serve(ends[1], arguments);
     }
     close(ends[1]);

@@ -470,6 +470,14 @@ unsigned sim_report_total(void) {
     return all;
 }
 
+void sim_report_count(enum sim_finding_kind kind) {
+    pthread_mutex_lock(&lock);
+    if (!total)
+        first_kind = kind;
+    total++;
+    pthread_mutex_unlock(&lock);
+}
+
 int sim_report_first(void) {
     pthread_mutex_lock(&lock);
     int kind = total ? (int)first_kind : -1;

@@ -49,6 +49,9 @@ const char *sim_report_title(enum sim_finding_kind kind);
 unsigned sim_report_flush(void);
 unsigned sim_report_total(void);
 
+// Counts a finding that another process has printed.
+void sim_report_count(enum sim_finding_kind kind);
+
 // The kind of the program's first finding, -1 if there was none.
 int sim_report_first(void);
 
