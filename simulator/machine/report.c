@@ -188,6 +188,12 @@ static const struct {
     {SIM_FINDING_RACE_STREAMS, " nothing orders ",
      "an event is missing: cudaEventRecord() after the first in its stream and cudaStreamWaitEvent() before the second "
      "in the other stream. A stream created with cudaStreamNonBlocking does not wait for the default stream."},
+    {SIM_FINDING_DEADLOCK, " arrivals and ",
+     "fewer threads arrive in this phase than mbarrier.init expects; or the waiting thread is ahead by one phase: it "
+     "waits for the wrong parity, or another thread arrived before this one had seen the last phase end."},
+    {SIM_FINDING_DEADLOCK, "(named barrier ",
+     "fewer threads reach the barrier than it expects, or groups of threads that wait for each other use different "
+     "barrier numbers."},
     {SIM_FINDING_RACE_ASYNC, " may still ",
      "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
      "groups in flight."},
