@@ -173,6 +173,10 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
     return hash;
 }
 
+#define MIXED_BARRIER                                                                                                  \
+    "two groups of warps use one barrier number, and each counts for the other: a group that waits at its own time "   \
+    "needs a number of its own."
+
 // Causes of findings whose details contain these words: they show more than the kind does. The first one counts.
 static const struct {
     enum sim_finding_kind kind;
@@ -194,6 +198,8 @@ static const struct {
     {SIM_FINDING_DEADLOCK, "(named barrier ",
      "fewer threads reach the barrier than it expects, or groups of threads that wait for each other use different "
      "barrier numbers."},
+    {SIM_FINDING_RACE_ASYNC, "; named barrier ", MIXED_BARRIER},
+    {SIM_FINDING_RACE_BLOCK, "; named barrier ", MIXED_BARRIER},
     {SIM_FINDING_RACE_ASYNC, " may still ",
      "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
      "groups in flight."},
