@@ -1,6 +1,6 @@
 #include "launcher/supervise.h"
 
-#include "clock.h"
+#include "launcher/own_time.h"
 #include "message.h"
 #include "step.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STEP_TEXT = 160, KEPT_TEXT = 400, GRACE_MILLISECONDS = 200 };
+enum { STEP_TEXT = 160, KEPT_TEXT = 400, LOOK_MILLISECONDS = 500, GRACE_SECONDS = 2 };
 
 // The reports of the child so far.
 struct child_report {
@@ -138,15 +138,16 @@ int supervise(const char *program, int limit, const char *kept) {
         message_exit(EXIT_CHECK_FAILED, "no process for %s: %s", program, strerror(errno));
     close(ends[1]);
 
-    double deadline = clock_seconds() + limit;
-    for (bool open = true;;) {
+    struct own_time taken;
+    own_time_begin(&taken, child);
+    for (bool open = true, told = false;;) {
         struct pollfd wait = {.fd = open ? ends[0] : -1, .events = POLLIN};
-        double left = deadline - clock_seconds();
-        struct timespec timeout = {.tv_sec = left > 0 ? (time_t)left : 0,
-                                   .tv_nsec = left > 0 ? GRACE_MILLISECONDS * 1000000 : 0};
+        const struct timespec timeout = {.tv_nsec = LOOK_MILLISECONDS * 1000000};
         ppoll(&wait, 1, &timeout, &normal);
-        if (read_steps(ends[0], &child_report))
-            deadline = clock_seconds() + limit;
+        if (read_steps(ends[0], &child_report)) {
+            own_time_begin(&taken, child);
+            told = false;
+        }
         if (wait.revents & POLLHUP)
             open = false;
         int status;
@@ -164,7 +165,10 @@ int supervise(const char *program, int limit, const char *kept) {
             print_kept(ends[0], &child_report);
             return 128 + ending_signal;
         }
-        if (clock_seconds() >= deadline) {
+        double seconds = own_time_look(&taken, child);
+        if (seconds >= limit && !told)
+            told = !kill(child, STEP_TIME_IS_UP);
+        if (seconds >= limit + GRACE_SECONDS) {
             end_child(child);
             message_before_error();
             if (!strcmp(child_report.step, "diagnosis"))

@@ -4,7 +4,7 @@ static void drop_rows(void *context, int output, int64_t row, int64_t rows, cons
     (void)context, (void)output, (void)row, (void)rows, (void)values;
 }
 
-enum device_state count_case(struct report *report, const struct worker *worker, const struct host_problem *host) {
+enum device_state count_case(struct report *report, struct worker *worker, const struct host_problem *host) {
     struct worker_call call = {.out = ""};
     char text[CASE_TEXT];
     case_text(host->operation, &host->which, text, sizeof text);

@@ -6,6 +6,6 @@
 #include "runner/worker.h"
 
 // Calls the kernel and reports the case as right if the launch succeeded; the results are not compared.
-enum device_state count_case(struct report *report, const struct worker *worker, const struct host_problem *host);
+enum device_state count_case(struct report *report, struct worker *worker, const struct host_problem *host);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct subject {
-    const struct worker *worker;
+    struct worker *worker;
     enum device_state state; // after the last launch
 };
 
@@ -68,7 +68,7 @@ static bool covers(void *context, const struct problem_case *which) {
     return worker_covers(subject->worker, which, &obstacle);
 }
 
-void diagnose(const struct worker *worker, const struct evidence *evidence, int count) {
+void diagnose(struct worker *worker, const struct evidence *evidence, int count) {
     struct subject subject = {worker, DEVICE_WELL};
     struct diagnosed diagnosed = {.operation = worker->operation,
                                   .optional = worker->writes_optional,

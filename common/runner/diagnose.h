@@ -5,7 +5,7 @@
 #include "host/diagnosis.h"
 #include "runner/worker.h"
 
-void diagnose(const struct worker *worker, const struct evidence *evidence /* [count] */, int count);
+void diagnose(struct worker *worker, const struct evidence *evidence /* [count] */, int count);
 
 // Prints advice about a finding of the simulator; -1: there was none.
 void diagnose_finding(int finding);

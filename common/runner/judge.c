@@ -81,9 +81,11 @@ static void compare_written_rows(struct judgement *j) {
     free(written_rows);
 }
 
-bool judge_call(struct judgement *j, const struct worker *worker, const struct worker_call *call) {
+bool judge_call(struct judgement *j, struct worker *worker, const struct worker_call *call) {
     j->result = worker_call(worker, j->host, call, receive_rows, j);
     const struct worker_result *result = &j->result;
+    if (result->given_up)
+        return false;
     bool right = result->good && result->state == DEVICE_WELL && !*result->guard && !*result->changed;
     j->cause = result->cause;
     j->guard = *result->guard ? result->guard : NULL;

@@ -26,7 +26,7 @@ struct judgement {
 void judge_begin(struct judgement *judgement, const struct host_problem *host, uint64_t seed, bool partly);
 
 // Calls the kernel and compares its written outputs. True if all of them are right.
-bool judge_call(struct judgement *judgement, const struct worker *worker, const struct worker_call *call);
+bool judge_call(struct judgement *judgement, struct worker *worker, const struct worker_call *call);
 
 // The heading of the failure, with its code.
 const char *judge_failed(const struct judgement *judgement);

@@ -19,6 +19,7 @@ struct report {
     int cases;        // that will be run
     int passed, failed, begun;
     int not_verified; // cases without a verdict
+    int out_of_time;  // of these: cases that took too long
     double start;
     char text[CASE_TEXT]; // the case that runs
 };
@@ -32,8 +33,9 @@ void report_case(struct report *report, const char *text);
 // The case passed with this error.
 void report_passed(struct report *report, const char *error_name, double error);
 
-// The case ended without a verdict: prints why.
+// The case ended without a verdict: prints why, in whole sentences that say what to do.
 void report_not_verified(struct report *report, const char *why);
+void report_out_of_time(struct report *report);
 
 // The case failed: prints the heading. The caller prints an explanation, then calls report_repeat().
 void report_failed(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -44,7 +46,7 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
 // Prints the command that runs all cases again.
 void report_repeat_all(const struct report *report);
 
-// True if enough cases have failed to stop.
+// True if enough cases have failed, or have taken too long, to stop.
 bool report_enough(const struct report *report);
 
 // True if a blank of the source is still open: the report names it first, and prints no map and no diagnosis.

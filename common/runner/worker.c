@@ -3,6 +3,7 @@
 #include "host/parallel.h"
 #include "runner/cuda.h"
 #include "runner/worker_wire.h"
+#include "step.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,18 +29,33 @@ _Noreturn static void worker_died(const struct worker *worker) {
     exit(WEXITSTATUS(status));
 }
 
-static void send_to_worker(const struct worker *worker, const void *data, size_t size) {
-    if (!wire_send(worker->socket, data, size))
-        worker_died(worker);
+// The worker whose call may be given up, 0: none; and whether it was.
+static volatile sig_atomic_t limited, given_up;
+
+static void give_up(int signal) {
+    (void)signal;
+    if (limited) {
+        kill(limited, SIGKILL);
+        limited = 0;
+        given_up = 1;
+    }
 }
 
-static void receive_from_worker(const struct worker *worker, void *data, size_t size) {
-    if (!wire_receive(worker->socket, data, size))
+// False if the call was given up.
+static bool send_to_worker(const struct worker *worker, const void *data, size_t size) {
+    if (!wire_send(worker->socket, data, size) && !given_up)
         worker_died(worker);
+    return !given_up;
+}
+
+static bool receive_from_worker(const struct worker *worker, void *data, size_t size) {
+    if (!wire_receive(worker->socket, data, size) && !given_up)
+        worker_died(worker);
+    return !given_up;
 }
 
 struct worker worker_start(const struct arguments *arguments) {
-    struct worker worker = {.argument = &arguments->kernel[0]};
+    struct worker worker = {.arguments = arguments, .argument = &arguments->kernel[0]};
     struct wire_hello hello;
     int ends[2];
     pid_t judge = getpid();
@@ -55,6 +71,9 @@ struct worker worker_start(const struct arguments *arguments) {
             _exit(EXIT_CHECK_FAILED);
         close(ends[0]);
         step_detach();
+        // The cases of a matrix have an order each; a single case is run in several.
+        if (arguments->has_shape && !arguments->sample)
+            setenv("SIMULATOR_ORDERS", "8", 0);
         worker_serve(ends[1], arguments);
     }
     close(ends[1]);
@@ -94,11 +113,11 @@ static void require_no_data(const struct worker *worker) {
         protocol_error(worker);
 }
 
-static void send_request(const struct worker *worker, struct wire_request *request) {
+static bool send_request(const struct worker *worker, struct wire_request *request) {
     require_no_data(worker);
     if (getrandom(&request->nonce, sizeof request->nonce, 0) != sizeof request->nonce)
         message_exit(EXIT_CHECK_FAILED, "the host provides no random numbers: %s", strerror(errno));
-    send_to_worker(worker, request, sizeof *request);
+    return send_to_worker(worker, request, sizeof *request);
 }
 
 static struct wire_reply request_reply(const struct worker *worker, enum wire_request_kind kind,
@@ -124,20 +143,67 @@ bool worker_fits(const struct worker *worker, const struct problem_case *which, 
     return reply.yes;
 }
 
-static void receive_output(const struct worker *worker, const struct host_problem *host, int output,
+static bool receive_output(const struct worker *worker, const struct host_problem *host, int output,
                            worker_receive *receive, void *context) {
     const struct host_tensor *tensor = problem_output(host, output);
     float *values = host_allocate((int64_t)WIRE_ROWS * tensor->columns, sizeof *values);
-    for (int64_t row = 0; row < tensor->rows; row += WIRE_ROWS) {
+    bool received = true;
+    for (int64_t row = 0; row < tensor->rows && received; row += WIRE_ROWS) {
         int64_t rows = tensor->rows - row < WIRE_ROWS ? tensor->rows - row : WIRE_ROWS;
-        receive_from_worker(worker, values, (size_t)(rows * tensor->columns) * sizeof *values);
-        receive(context, output, row, rows, values);
+        received = receive_from_worker(worker, values, (size_t)(rows * tensor->columns) * sizeof *values);
+        if (received)
+            receive(context, output, row, rows, values);
     }
     free(values);
+    return received;
 }
 
-struct worker_result worker_call(const struct worker *worker, const struct host_problem *host,
-                                 const struct worker_call *call, worker_receive *receive, void *context) {
+// False if the call was given up.
+static bool send_call(const struct worker *worker, const struct host_problem *host, struct wire_request *request) {
+    bool sent = send_request(worker, request);
+    for (int i = 0; i < host->inputs && sent; i++)
+        sent =
+            send_to_worker(worker, host->tensor[i].values,
+                           (size_t)(host->tensor[i].kept * host->tensor[i].columns) * sizeof *host->tensor[i].values);
+    return sent;
+}
+
+// Whether it answers the request. Not to be asked if the call was given up.
+static bool receive_outputs(const struct worker *worker, const struct host_problem *host,
+                            const struct wire_request *request, const struct worker_result *result,
+                            worker_receive *receive, void *context) {
+    uint64_t end;
+    if (result->nonce != request->nonce)
+        return false;
+    for (int i = 0; i < host->outputs; i++) {
+        bool asked = !problem_output(host, i)->optional || request->optional;
+        if (result->has[i] != (asked && result->state == DEVICE_WELL))
+            return false;
+        if (result->has[i] && !receive_output(worker, host, i, receive, context))
+            return false;
+    }
+    return receive_from_worker(worker, &end, sizeof end) && end == request->nonce;
+}
+
+// Whether the call of the worker may be given up from here on.
+static void limit_call(const struct worker *worker, bool is_limited) {
+    struct sigaction action = {.sa_handler = is_limited ? give_up : SIG_DFL};
+    given_up = 0;
+    limited = is_limited ? worker->process : 0;
+    sigaction(STEP_TIME_IS_UP, &action, NULL);
+}
+
+static struct worker_result replace_worker(struct worker *worker) {
+    given_up = 0;
+    while (waitpid(worker->process, NULL, 0) < 0 && errno == EINTR)
+        ;
+    close(worker->socket);
+    *worker = worker_start(worker->arguments);
+    return (struct worker_result){.given_up = true, .state = DEVICE_WELL, .first_finding = -1};
+}
+
+struct worker_result worker_call(struct worker *worker, const struct host_problem *host, const struct worker_call *call,
+                                 worker_receive *receive, void *context) {
     struct worker_result result;
     // Data after the outputs of the problem would be read as the next reply.
     bool has_optional = problem_output(host, host->outputs - 1)->optional;
@@ -155,22 +221,14 @@ struct worker_result worker_call(const struct worker *worker, const struct host_
     snprintf(request.out, sizeof request.out, "%s", call->out ? call->out : "");
     for (int i = 0; i < host->inputs; i++)
         request.kept[i] = host->tensor[i].kept;
-    send_request(worker, &request);
-    for (int i = 0; i < host->inputs; i++)
-        send_to_worker(worker, host->tensor[i].values,
-                       (size_t)(host->tensor[i].kept * host->tensor[i].columns) * sizeof *host->tensor[i].values);
-    receive_from_worker(worker, &result, sizeof result);
-    uint64_t end;
-    bool right = result.nonce == request.nonce;
-    for (int i = 0; i < host->outputs && right; i++) {
-        bool asked = !problem_output(host, i)->optional || request.optional;
-        right = result.has[i] == (asked && result.state == DEVICE_WELL);
-        if (right && result.has[i])
-            receive_output(worker, host, i, receive, context);
-    }
-    if (right)
-        receive_from_worker(worker, &end, sizeof end);
-    if (!right || end != request.nonce)
+    limit_call(worker, call->limited && worker->device.limits.simulated);
+    bool right = send_call(worker, host, &request) && receive_from_worker(worker, &result, sizeof result) &&
+                 receive_outputs(worker, host, &request, &result, receive, context);
+    limited = 0;
+    if (given_up)
+        return replace_worker(worker);
+    limit_call(worker, false);
+    if (!right)
         protocol_error(worker);
     require_no_data(worker);
     return result;

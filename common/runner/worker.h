@@ -13,6 +13,7 @@ struct worker {
     int process;
     struct device device;
     // Properties of the kernel's library, read when it was loaded.
+    const struct arguments *arguments;
     const struct kernel_argument *argument;
     const struct operation *operation;
     unsigned dtypes;
@@ -34,6 +35,7 @@ struct worker_call {
     bool optional;        // with the optional outputs
     bool delayed;         // the inputs arrive late, in a stream that no other stream waits for
     bool rerun;           // in the tensors of the previous call, with their contents
+    bool limited;         // on the simulator the call is given up when the time of the step is up
     bool concurrent;      // while a second call with the same inputs, in other tensors, runs in another stream
     uint64_t budget;      // limit of warp instructions in the simulator, 0: none
     uint64_t order;       // seed of the order of blocks and warps in the simulator, 0: ascending
@@ -45,6 +47,7 @@ struct worker_call {
 struct worker_result {
     uint64_t nonce; // of the question
     bool good;
+    bool given_up; // see worker_call.limited: nothing is known of the kernel
     enum device_state state;
     struct message cause;        // "": nothing failed
     enum device_part part;       // how much of the launches was simulated
@@ -56,8 +59,8 @@ struct worker_result {
 
 // Calls the kernel. `receive` is called with the rows of each output, in the order of the host.
 typedef void worker_receive(void *context, int output, int64_t row, int64_t rows, const float *values);
-struct worker_result worker_call(const struct worker *worker, const struct host_problem *host,
-                                 const struct worker_call *call, worker_receive *receive, void *context);
+struct worker_result worker_call(struct worker *worker, const struct host_problem *host, const struct worker_call *call,
+                                 worker_receive *receive, void *context);
 
 // The main loop of the worker process: serves requests until the socket is closed, and does not return.
 _Noreturn void worker_serve(int socket, const struct arguments *arguments);

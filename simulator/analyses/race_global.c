@@ -1,6 +1,8 @@
 // Reads of uninitialized global memory, and races on global memory between blocks. Races between threads of one block
 // are also detected here, by the rules of race_inside.c.
 //
+// Launches that nothing orders (race_streams.c) keep their keys apart, and their blocks count as concurrent.
+//
 // Blocks of a launch are unordered, so two blocks race if they access the same byte and one of them writes it. A shadow
 // has for each 4-byte word the block that wrote it last and the block that read it (one block, or several). Each block
 // of each launch has its own key, which is larger than all keys before it: entries of earlier launches are recognized
@@ -28,19 +30,18 @@
 #include "race_global.h"
 #include "from_host.h"
 #include "global_shadow.h"
+#include "host_access.h"
 #include "mixed.h"
 #include "partial.h"
 #include "race_cluster.h"
 #include "race_inside.h"
+#include "race_streams.h"
 #include "release.h"
 #include "same_value.h"
 #include "validity.h"
 
-#include "../simulator.h"
-
 #include "../machine/access.h"
 #include "../machine/block.h"
-#include "../machine/control.h"
 #include "../machine/element_names.h"
 
 #include <pthread.h>
@@ -55,8 +56,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t narrow_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_key = 1;
-static enum simulator_concurrency concurrency;
-static uint32_t concurrent_low, concurrent_high;
 
 static void free_shadow(struct sim_allocation *allocation, void *unused) {
     (void)unused;
@@ -64,16 +63,6 @@ static void free_shadow(struct sim_allocation *allocation, void *unused) {
         munmap(allocation->races, allocation->races_bytes);
         allocation->races = NULL;
     }
-}
-
-void simulator_set_concurrency(uint64_t state) {
-    if (!control_is_open())
-        return;
-    pthread_mutex_lock(&lock);
-    concurrency = (enum simulator_concurrency)state;
-    concurrent_low = state == SIMULATOR_CONCURRENT ? next_key : concurrent_low;
-    concurrent_high = next_key;
-    pthread_mutex_unlock(&lock);
 }
 
 bool race_global_begin(struct run *run) {
@@ -85,14 +74,13 @@ bool race_global_begin(struct run *run) {
     if (run->blocks + 1 > UINT32_MAX - next_key) {
         sim_memory_each(free_shadow, NULL);
         next_key = 1;
-        concurrency = SIMULATOR_EXCLUSIVE;
+        timeline_forget();
     }
     run->first_key = next_key;
-    run->concurrent_low = concurrency == SIMULATOR_CONCURRENT_PEER ? concurrent_low : 0;
-    run->concurrent_high = concurrency == SIMULATOR_CONCURRENT_PEER ? concurrent_high : 0;
-    run->oldest_key = run->concurrent_high > run->concurrent_low ? run->concurrent_low : run->first_key;
     next_key += (uint32_t)run->blocks + 1; // the last one stands for "several blocks"
     pthread_mutex_unlock(&lock);
+    if (run->options.races)
+        race_streams_begin(run);
     if (run->options.races && run->blocks > 1 && run->kernel->signals) {
         run->released = calloc(run->blocks, sizeof *run->released);
         run->unordered = calloc(run->blocks, sizeof *run->unordered);
@@ -102,6 +90,7 @@ bool race_global_begin(struct run *run) {
 }
 
 void race_global_end(struct run *run) {
+    race_streams_end(run);
     free(run->released);
     free(run->unordered);
 }
@@ -214,11 +203,6 @@ void race_global_accessed(struct warp *warp, const struct bound *bound, const st
         warp->counter_clock = now;
 }
 
-// Returns whether the key belongs to a launch in a concurrent stream.
-static bool is_concurrent(const struct run *run, uint32_t key) {
-    return key >= run->concurrent_low && key < run->concurrent_high;
-}
-
 // Returns whether the key is one of a block of the same cluster that the warp has synchronized with: their accesses are
 // ordered, but the order is not kept.
 static bool in_cluster(const struct warp *warp, uint32_t key) {
@@ -247,8 +231,9 @@ static bool is_acquired_after(const struct warp *warp, uint32_t key, uint32_t by
 // is atomic or volatile.
 static bool happens_before(const struct warp *warp, uint32_t key, uint32_t by, bool strong) {
     const struct run *run = warp->run;
-    if (is_concurrent(run, key))
-        return false;
+    const struct concurrent_work *other = race_streams_find(run, key);
+    if (other)
+        return !race_streams_is_concurrent(warp, other);
     return key < run->first_key || key == warp->block->key || in_cluster(warp, key) ||
            is_acquired_after(warp, key, by, strong ? CLOCK_OBSERVED : CLOCK_ACQUIRED);
 }
@@ -269,10 +254,9 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     struct sim_dim grid = run->launch->grid;
     char accessor[64] = "other blocks", element[ELEMENT_NAME_TEXT];
     element_name_global(access->allocation, 4 * word, element);
-    if (is_concurrent(run, key)) {
-        warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane,
-                    "{here} %s %s, which a concurrent call in another stream %s", writes ? "writes" : "reads", element,
-                    other_wrote ? "wrote" : "read");
+    const struct concurrent_work *concurrent = race_streams_find(run, key);
+    if (concurrent) {
+        race_streams_report(warp, bound, lane, element, writes, concurrent, by, other_wrote);
         return;
     }
     const struct bound *other = &warp->code[shadow_pc(by)];
@@ -353,7 +337,7 @@ static void check_word(struct warp *warp, const struct bound *bound, const struc
             inside_report(warp, bound, access, lane, word, shadow_when(write), &warp->code[shadow_pc(write_by)], writes,
                           true);
     } else if (write_by & 15 & bytes && !same && !happens_before(warp, block, write_by, strong) &&
-               (is_concurrent(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)]))) &&
+               (race_streams_find(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)]))) &&
                !becomes_same_value(warp, bound, access, lane, write_by)) {
         report_race(warp, bound, access, lane, word, block, write_by, writes, true);
     }
@@ -421,6 +405,17 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
         pthread_mutex_unlock(&narrow_lock);
 }
 
+static void note_host_access(const struct access *access, bool writes) {
+    uint64_t low = access->span.low - access->allocation->address;
+    if (access->span.pattern != LANES_SCATTERED) {
+        host_access_note(access->allocation, low, access->span.high - access->span.low + access->bytes, writes);
+        return;
+    }
+    for (uint32_t left = access->mask; left; left &= left - 1)
+        host_access_note(access->allocation, access->address[first_lane(left)] - access->allocation->address,
+                         access->bytes, writes);
+}
+
 void race_global_access(struct warp *warp, const struct bound *bound, const struct access *access) {
     const struct run *run = warp->run;
     struct sim_allocation *allocation = access->allocation;
@@ -433,6 +428,10 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
         check_written(warp, bound, access);
     if (run->options.races && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
+        if (allocation->kind == SIM_ALLOCATION_HOST)
+            note_host_access(access, writes);
+        if (run->concurrent_copies)
+            race_streams_access(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             publish_store(warp, bound, access);
         else if (writes && run->released)

@@ -49,6 +49,27 @@ static void name_cell(const struct warp *warp, size_t cell, char text[ELEMENT_NA
     element_name_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, text);
 }
 
+enum { MIXTURE_TEXT = 240 };
+
+// The last barrier with a count that the warp has passed counted warps of another group instead of the other warp.
+static void describe_mixture(const struct warp *warp, unsigned other, char text[MIXTURE_TEXT]) {
+    unsigned group = warp->passed.threads / LANES;
+    uint32_t passed = warp->passed.warps;
+    if (group < 2 || other / group != warp->index / group || passed >> other & 1)
+        return;
+    size_t length = (size_t)snprintf(text, MIXTURE_TEXT, "; named barrier %u, the last that this warp passed, counted",
+                                     warp->passed.id);
+    for (unsigned w = 0; w < warp->block->warps && length < MIXTURE_TEXT; w++)
+        if (passed >> w & 1)
+            length += (size_t)snprintf(text + length, MIXTURE_TEXT - length, "%s warp %u",
+                                       passed >> w == 1           ? " and"
+                                       : passed & ((1u << w) - 1) ? ","
+                                                                  : "",
+                                       w);
+    if (length < MIXTURE_TEXT)
+        snprintf(text + length, MIXTURE_TEXT - length, ", not warp %u", other);
+}
+
 void race_report_shared(struct warp *warp, const struct bound *bound, int lane, size_t cell, uint32_t epoch,
                         uint32_t by, enum hazard hazard) {
     bool writes = hazard != READ_AFTER_WRITE, other_wrote = hazard != WRITE_AFTER_READ;
@@ -93,10 +114,12 @@ void race_report_shared(struct warp *warp, const struct bound *bound, int lane, 
     } else {
         snprintf(accessor, sizeof accessor, "a thread of warp %u", epoch & 31);
     }
+    char mixture[MIXTURE_TEXT] = "";
     name_cell(warp, cell, element);
-    warp_report(warp, kind, bound, other, lane, "%s %s %s, which %s %s at {there}, with no %s (%s)", actor,
+    describe_mixture(warp, epoch & 31, mixture);
+    warp_report(warp, kind, bound, other, lane, "%s %s %s, which %s %s at {there}, with no %s (%s)%s", actor,
                 writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read", order,
-                race_hazard(writes, other_wrote));
+                race_hazard(writes, other_wrote), mixture);
 }
 
 void race_report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {

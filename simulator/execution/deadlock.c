@@ -13,20 +13,33 @@ static void append(char *text, size_t size, size_t *length, const char *what) {
         *length += (size_t)snprintf(text + *length, size - *length, "%s", what);
 }
 
+static void describe_barrier(const struct warp *warp, const struct split *split, char *text, size_t size) {
+    const struct barrier *barrier = &warp->block->barrier[split->barrier];
+    if (!split->arrived)
+        snprintf(text, size, "named barrier %u, waiting for the other lanes of the warp", split->barrier);
+    else if (barrier->expected)
+        snprintf(text, size, "named barrier %u, which %u of %u threads have reached", split->barrier, barrier->arrivals,
+                 barrier->expected);
+    else
+        snprintf(text, size, "named barrier %u, which %u of all threads of the block have reached", split->barrier,
+                 barrier->arrivals);
+}
+
+// What the split waits for; "" if there is no more to say than the instruction.
+static void describe_wait(const struct warp *warp, const struct split *split, char *text, size_t size) {
+    *text = 0;
+    if (mbarrier_describe(warp, split, text, size) || cluster_describe(warp, split, text, size))
+        return;
+    if (split->state == SPLIT_AT_BARRIER)
+        describe_barrier(warp, split, text, size);
+}
+
 static void describe_split(const struct warp *warp, const struct split *split, char *text, size_t size) {
     const struct ptx_kernel *ptx = warp->run->kernel->ptx;
-    char where[256];
+    char where[256], waits[512];
     sim_report_location(ptx, split->pc, where, sizeof where);
-    char barrier[512];
-    if (mbarrier_describe(warp, split, barrier, sizeof barrier) ||
-        cluster_describe(warp, split, barrier, sizeof barrier)) {
-        snprintf(text, size, "%s (%s)", where, barrier);
-    } else if (split->state == SPLIT_AT_BARRIER) {
-        snprintf(text, size, "%s (named barrier %u%s)", where, split->barrier,
-                 split->arrived ? "" : ", waiting for the other lanes of the warp");
-    } else {
-        snprintf(text, size, "%s (%s)", where, ptx_opcode_name(ptx->instruction[split->pc].opcode));
-    }
+    describe_wait(warp, split, waits, sizeof waits);
+    snprintf(text, size, "%s (%s)", where, *waits ? waits : ptx_opcode_name(ptx->instruction[split->pc].opcode));
 }
 
 // Lists what a warp's splits wait for, one line per split.
@@ -144,11 +157,13 @@ void deadlock_report(struct block *block) {
         find_culprit(block, &found);
     }
     struct warp *warp = found.warp;
+    char waits[1100];
+    describe_wait(warp, found.split, waits, sizeof waits);
     sim_report(found.kind, block->run->kernel->ptx, found.split->pc, -1, warp->block->index,
                warp_thread(warp, warp->index, first_lane(found.split->mask)),
-               "the %s at {here} never completes: no thread of the %s can make progress; the list below shows where "
-               "each warp waits%s",
-               sim_report_operation(warp->code[found.split->pc].ptx),
+               "the %s at {here} %s%s%snever completes: no thread of the %s can make progress; the list below shows "
+               "where each warp waits%s",
+               sim_report_operation(warp->code[found.split->pc].ptx), *waits ? "(" : "", waits, *waits ? ") " : "",
                cluster && cluster->blocks > 1 ? "cluster" : "block", list);
     warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }

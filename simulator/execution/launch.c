@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "order.h"
+#include "other_orders.h"
 #include "resident.h"
 
 #include "../analyses/partial.h"
@@ -84,7 +85,7 @@ static bool is_whole(struct sim_dim grid, struct sim_dim cluster) {
            grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
 }
 
-enum sim_status sim_launch_run(const struct sim_launch *requested, struct sim_counts *counts) {
+static enum sim_status run_launch_once(const struct sim_launch *requested, struct sim_counts *counts) {
     struct sim_launch adjusted = *requested;
     const struct sim_launch *launch = &adjusted;
     const struct ptx_kernel *ptx = launch->kernel->ptx;
@@ -143,4 +144,10 @@ enum sim_status sim_launch_run(const struct sim_launch *requested, struct sim_co
     recording_end(run.recording, atomic_load(&run.status) == SIM_OK);
     enum sim_status status = (enum sim_status)atomic_load(&run.status);
     return status == SIM_OK && findings ? SIM_LAUNCH_FAILURE : status;
+}
+
+enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_counts *counts) {
+    struct other_orders others = other_orders_begin(launch, run_launch_once);
+    enum sim_status status = run_launch_once(launch, counts), other = other_orders_end(&others, status);
+    return status == SIM_OK ? other : status;
 }

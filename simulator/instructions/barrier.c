@@ -93,6 +93,9 @@ static void complete(struct block *block, unsigned id) {
         if (waited && warp->work)
             work_wait_until(warp->work, barrier->time);
         if (waited) {
+            warp->passed.id = id;
+            warp->passed.threads = barrier->expected;
+            warp->passed.warps = barrier->warps;
             race_cluster_acquire(warp, block->barrier_remote[id], false);
             race_leave_barrier(warp, barrier->clock, everyone);
         }

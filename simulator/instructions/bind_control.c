@@ -87,6 +87,19 @@ bool bind_fence(struct binder *binder, const struct ptx_instruction *ptx, struct
     return bind_plain(bound, run_fence);
 }
 
+static enum step run_dependency_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    (void)bound, (void)mask;
+    warp->clock[CLOCK_DEPENDENCY] = 1;
+    atomic_store(&warp->run->dependency_waited, true);
+    return STEP_NEXT;
+}
+
+// launch_dependents has no effect: launches never overlap, and it orders nothing.
+bool bind_grid_dependency(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    (void)binder;
+    return bind_plain(bound, strstr(ptx->text, ".wait") ? run_dependency_wait : run_nothing);
+}
+
 #define PLAIN(name)                                                                                                    \
     bool bind_##name(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {                  \
         (void)binder, (void)ptx;                                                                                       \

@@ -30,6 +30,7 @@ struct sim_allocation {
     bool all_written; // every bit of it is 1: no check is needed
     void *races; // shadow of the race detection in global memory, mapped by the interpreter, NULL until it is needed
     size_t races_bytes;
+    struct host_pages *host_pages; // kind HOST: see analyses/host_access.c; NULL until they are needed
     enum sim_allocation_kind kind;
     const char *name; // variables: their name; heap: NULL
     unsigned id;      // 1, 2, ... in order of allocation

@@ -84,10 +84,12 @@ struct run {
     // Whether blocks read results of other blocks of the launch, or their own; and whether they write what earlier
     // launches wrote. Kept if the launch is run partially: analyses/partial.h.
     atomic_bool dependent, rereads, rewrites;
-    uint32_t concurrent_low,
-        concurrent_high; // keys of the launches that run concurrently in another stream: low .. high - 1
-    uint32_t oldest_key; // smaller keys belong to earlier launches
-    uint32_t first_key;  // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
+    struct concurrent_work *concurrent; // [concurrent_count] work that is not ordered before this launch
+    size_t concurrent_count;
+    bool concurrent_copies;        // some of it are copies
+    atomic_bool dependency_waited; // some thread has executed griddepcontrol.wait
+    uint32_t oldest_key;           // smaller keys belong to launches that are ordered before this one
+    uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
     unsigned threads; // host threads
     // progress: the number of turns that changed anything for other blocks. idle_rounds, by host thread: progress and

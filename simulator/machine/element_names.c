@@ -123,24 +123,59 @@ void element_name_allocation(const struct sim_allocation *allocation, char text[
         snprintf(text, ELEMENT_NAME_TEXT, "allocation %u of %zu bytes", allocation->id, allocation->size);
 }
 
-void element_name_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]) {
-    for (int i = 0; name_shared && i < kernel->module->variables; i++) {
+// The variable in shared memory that contains the byte at *offset, which becomes the offset in the variable. NULL:
+// none.
+static const struct ptx_variable *find_shared(const struct ptx_kernel *kernel, size_t bytes, size_t *offset,
+                                              size_t *size) {
+    for (int i = 0; i < kernel->module->variables; i++) {
         const struct ptx_variable *variable = &kernel->module->variable[i];
         int64_t at = variable->space == PTX_SHARED ? kernel->shared_offset[i] : -1;
-        size_t size = variable->size ? variable->size : at >= 0 ? bytes - (size_t)at : 0;
-        char name[128];
-        if (at < 0 || offset < (size_t)at || offset >= (size_t)at + size)
+        *size = variable->size ? variable->size : at >= 0 ? bytes - (size_t)at : 0;
+        if (at < 0 || *offset < (size_t)at || *offset >= (size_t)at + *size)
             continue;
-        element_name_demangle(variable->name, name, sizeof name);
-        pthread_mutex_lock(&lock);
-        bool known =
-            name_shared(kernel->name, name, !variable->size, size, offset - (size_t)at, text, ELEMENT_NAME_TEXT);
-        pthread_mutex_unlock(&lock);
-        if (known)
-            return;
-        break;
+        *offset -= (size_t)at;
+        return variable;
     }
-    snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of shared memory", offset);
+    return NULL;
+}
+
+// Asks the program's namer.
+static bool ask_name(const struct ptx_kernel *kernel, const struct ptx_variable *variable, size_t size, size_t offset,
+                     char text[ELEMENT_NAME_TEXT]) {
+    char name[128];
+    if (!variable || !name_shared)
+        return false;
+    element_name_demangle(variable->name, name, sizeof name);
+    pthread_mutex_lock(&lock);
+    bool known = name_shared(kernel->name, name, !variable->size, size, offset, text, ELEMENT_NAME_TEXT);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+void element_name_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]) {
+    size_t size, inside = offset;
+    const struct ptx_variable *variable = find_shared(kernel, bytes, &inside, &size);
+    if (!ask_name(kernel, variable, size, inside, text))
+        snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of shared memory", offset);
+}
+
+void element_name_mbarrier(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]) {
+    enum { MBARRIER = 8, MOST_OF_AN_ARRAY = 64 * MBARRIER }; // a larger variable also has other members
+    size_t size, inside = offset;
+    char name[128];
+    const struct ptx_variable *variable = find_shared(kernel, bytes, &inside, &size);
+    if (ask_name(kernel, variable, size, inside, text))
+        return;
+    if (variable)
+        element_name_demangle(variable->name, name, sizeof name);
+    if (variable && variable->size == MBARRIER)
+        snprintf(text, ELEMENT_NAME_TEXT, "%s", name);
+    else if (variable && variable->size && variable->size <= MOST_OF_AN_ARRAY && variable->size % MBARRIER == 0)
+        snprintf(text, ELEMENT_NAME_TEXT, "%s[%zu]", name, inside / MBARRIER);
+    else if (variable && variable->size)
+        snprintf(text, ELEMENT_NAME_TEXT, "at byte %zu of %s", inside, name);
+    else
+        snprintf(text, ELEMENT_NAME_TEXT, "at byte %zu of shared memory", offset);
 }
 
 void element_name_demangle(const char *mangled, char *text, size_t size) {

@@ -17,6 +17,9 @@ void element_name_allocation(const struct sim_allocation *allocation, char text[
 // Names the element at offset of a block's shared memory, which has this many bytes.
 void element_name_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]);
 
+// Names the mbarrier at offset, for "the mbarrier %s": "Q_full", "full[1]", "at byte 16 of shared memory".
+void element_name_mbarrier(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]);
+
 // Describes the tensor at address, as simulator_describe_memory() does.
 void element_names_describe(uint64_t address, const char *name, unsigned element_bytes, int dimensions,
                             const int64_t *size, const int64_t *stride);

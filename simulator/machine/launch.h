@@ -43,6 +43,8 @@ struct sim_launch {
     struct sim_dim cluster;        // blocks of a cluster; a divisor of the grid
     bool explicit_cluster;         // the kernel or the launch specifies it
     uint64_t resident_blocks;      // the number that the device holds at a time; 0: the whole grid
+    unsigned timeline;             // of its stream, see timeline.h
+    bool programmatic;             // it may start before the launch preceding it in the stream has ended
     struct sim_children *children; // launches that the kernel requests; NULL: not possible
 };
 

@@ -14,6 +14,7 @@
 
 #define MAX_FINDINGS 256 // kept per launch
 #define MAX_PRINTED 10
+#define NO_INSTRUCTION (-2)
 
 struct finding {
     uint64_t hash; // of the kind and the source lines, which all instances of a template share
@@ -172,11 +173,33 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
     return hash;
 }
 
+#define MIXED_BARRIER                                                                                                  \
+    "two groups of warps use one barrier number, and each counts for the other: a group that waits at its own time "   \
+    "needs a number of its own."
+
 // Causes of findings whose details contain these words: they show more than the kind does. The first one counts.
 static const struct {
     enum sim_finding_kind kind;
     const char *words, *cause;
 } shown_cause[] = {
+    {SIM_FINDING_RACE_STREAMS, " griddepcontrol.wait ",
+     "griddepcontrol.wait (cudaGridDependencySynchronize()) must come before the first access to what the kernel "
+     "before "
+     "writes; only work that does not depend on that kernel may precede it."},
+    {SIM_FINDING_RACE_STREAMS, " the host ",
+     "the host does not wait: cudaStreamSynchronize(), cudaEventSynchronize() or cudaDeviceSynchronize() must come "
+     "between the call and the host's access."},
+    {SIM_FINDING_RACE_STREAMS, " nothing orders ",
+     "an event is missing: cudaEventRecord() after the first in its stream and cudaStreamWaitEvent() before the second "
+     "in the other stream. A stream created with cudaStreamNonBlocking does not wait for the default stream."},
+    {SIM_FINDING_DEADLOCK, " arrivals and ",
+     "fewer threads arrive in this phase than mbarrier.init expects; or the waiting thread is ahead by one phase: it "
+     "waits for the wrong parity, or another thread arrived before this one had seen the last phase end."},
+    {SIM_FINDING_DEADLOCK, "(named barrier ",
+     "fewer threads reach the barrier than it expects, or groups of threads that wait for each other use different "
+     "barrier numbers."},
+    {SIM_FINDING_RACE_ASYNC, "; named barrier ", MIXED_BARRIER},
+    {SIM_FINDING_RACE_BLOCK, "; named barrier ", MIXED_BARRIER},
     {SIM_FINDING_RACE_ASYNC, " may still ",
      "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
      "groups in flight."},
@@ -248,14 +271,34 @@ void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const cha
     pthread_mutex_unlock(&lock);
 }
 
+// text: the title line without its kind; a listing of several lines may follow. NULL: there is no room.
+static struct finding *add(enum sim_finding_kind kind, int32_t instruction, int32_t other, uint64_t hash, char *text,
+                           const char *where) {
+    char *listing = strchr(text, '\n');
+    if (unprinted == MAX_FINDINGS)
+        return NULL;
+    if (listing) // printed last
+        *listing++ = 0;
+    const char *code = cut_code(text, kind);
+    struct finding *new = &findings[unprinted++];
+    *new = (struct finding){
+        .kind = kind, .instruction = instruction, .other = other, .count = 1, .hash = hash_of(kinds[kind].title, hash)};
+    snprintf(new->code, sizeof new->code, "%s", code);
+    if (asprintf(&new->title, "%s: %s%s", kinds[kind].title, text, where) < 0)
+        new->title = NULL;
+    new->details = make_details(cause_of(kind, instruction == other && instruction >= 0, text), listing);
+    warnings += is_warning(kind);
+    return new;
+}
+
 void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...) {
-    char here[256], there[256] = "", words[2560], text[3072];
+    char here[256], there[256] = "", words[2560], text[3072], where[128];
     pthread_mutex_lock(&lock);
     struct finding *known = find(kind, instruction, other_instruction);
     if (known) {
         known->count++;
-    } else if (unprinted < MAX_FINDINGS) {
+    } else {
         va_list arguments;
         va_start(arguments, detail);
         vsnprintf(words, sizeof words, detail, arguments);
@@ -264,27 +307,31 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
         if (other_instruction >= 0)
             sim_report_location(kernel, other_instruction, there, sizeof there);
         insert_locations(words, here, there, text, sizeof text);
-        // A listing of several lines is printed last.
-        char *listing = strchr(text, '\n');
-        if (listing)
-            *listing++ = 0;
-        const char *code = cut_code(text, kind);
-        struct finding *new = &findings[unprinted];
-        new->hash = hash_of(kinds[kind].title, hash_of(here, hash_of(there, 1)));
-        new->kind = kind;
-        new->instruction = instruction;
-        new->other = other_instruction;
-        new->count = 1;
-        snprintf(new->code, sizeof new->code, "%s", code);
-        if (asprintf(&new->title, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u)", kinds[kind].title, text, block.x,
-                     block.y, block.z, thread.x, thread.y, thread.z) < 0)
-            new->title = NULL;
-        new->details = make_details(cause_of(kind, instruction == other_instruction, text), listing);
-        unprinted++;
-        warnings += is_warning(kind);
-        if (listener && !is_warning(kind))
+        snprintf(where, sizeof where, "; block (%u,%u,%u), thread (%u,%u,%u)", block.x, block.y, block.z, thread.x,
+                 thread.y, thread.z);
+        if (add(kind, instruction, other_instruction, hash_of(here, hash_of(there, 1)), text, where) && listener &&
+            !is_warning(kind))
             listener->found(kind, kernel, instruction, other_instruction, block, thread);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_report_call(enum sim_finding_kind kind, const char *detail, ...) {
+    char text[3072];
+    pthread_mutex_lock(&lock);
+    va_list arguments;
+    va_start(arguments, detail);
+    vsnprintf(text, sizeof text, detail, arguments);
+    va_end(arguments);
+    uint64_t hash = hash_of(text, 1);
+    struct finding *known = NULL;
+    for (unsigned i = 0; i < unprinted; i++)
+        if (findings[i].hash == hash_of(kinds[kind].title, hash))
+            known = &findings[i];
+    if (known)
+        known->count++;
+    else
+        add(kind, NO_INSTRUCTION, NO_INSTRUCTION, hash, text, "");
     pthread_mutex_unlock(&lock);
 }
 
@@ -402,7 +449,7 @@ unsigned sim_report_flush(void) {
         if (is_consequence(one) || (is_printed_once(one->kind) && kind_was_printed[one->kind]))
             continue;
         kind_was_printed[one->kind] = true;
-        if (listener && !is_warning(one->kind))
+        if (listener && !is_warning(one->kind) && one->instruction != NO_INSTRUCTION)
             notify_listener(one);
         if (!is_warning(one->kind) && !total && !distinct)
             first_kind = one->kind;
@@ -433,6 +480,14 @@ unsigned sim_report_total(void) {
     unsigned all = total + unprinted - warnings;
     pthread_mutex_unlock(&lock);
     return all;
+}
+
+void sim_report_count(enum sim_finding_kind kind) {
+    pthread_mutex_lock(&lock);
+    if (!total)
+        first_kind = kind;
+    total++;
+    pthread_mutex_unlock(&lock);
 }
 
 int sim_report_first(void) {

@@ -19,6 +19,9 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...)
     __attribute__((format(printf, 7, 8)));
 
+// The same for a call of the program or an access by the host, which have no thread and no instruction.
+void sim_report_call(enum sim_finding_kind kind, const char *detail, ...) __attribute__((format(printf, 2, 3)));
+
 // The count of that finding, valid until the launch ends, so that the caller can increment it; NULL if there is none
 // yet.
 _Atomic uint64_t *sim_report_counter(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction);
@@ -45,6 +48,9 @@ const char *sim_report_title(enum sim_finding_kind kind);
 // Prints all findings since the last call on stderr, and returns the number of distinct ones.
 unsigned sim_report_flush(void);
 unsigned sim_report_total(void);
+
+// Counts a finding that another process has printed.
+void sim_report_count(enum sim_finding_kind kind);
 
 // The kind of the program's first finding, -1 if there was none.
 int sim_report_first(void);

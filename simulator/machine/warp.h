@@ -50,6 +50,7 @@ enum {
     CLOCK_ACQUIRED = 3 * LANES, // acquired, with a fence,
     CLOCK_OBSERVED,             // observed by a load,
     CLOCK_COUNTED,              // at an atomic on a counter, followed by a barrier
+    CLOCK_DEPENDENCY,           // not 0: griddepcontrol.wait happens before
     CLOCK_HAS_LANES,            // not 0: some CLOCK_LANE entry is set
     CLOCKS
 };
@@ -132,7 +133,11 @@ struct warp {
     uint32_t fenced_lanes;                 // lanes that have executed a fence since their last store
     uint32_t floor_epoch;                  // smaller epochs of any agent happen before this warp's accesses
     uint32_t own_floor_epoch;              // smaller epochs of this warp happen before all its lanes' accesses
-    struct cluster_warp *cluster;          // NULL: the kernel has none
+    struct {
+        unsigned id, threads;     // threads 0: none, or __syncthreads()
+        uint32_t warps;           // that it let through, one bit each
+    } passed;                     // the last barrier that the warp has passed
+    struct cluster_warp *cluster; // NULL: the kernel has none
 };
 
 static inline void *operand_data(const struct warp *warp, operand_ref where) {

@@ -161,11 +161,14 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         bulk_free(copy);
         return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
     }
-    if (!barrier->fenced && warp->block->race.on && by_proxy)
+    if (!barrier->fenced && warp->block->race.on && by_proxy) {
+        char name[ELEMENT_NAME_TEXT];
+        mbarrier_name(barrier->owner, barrier->offset, name);
         warp_report(warp, SIM_FINDING_MBARRIER_INIT_FENCE, bound, &warp->code[barrier->init_pc], lane,
-                    "{op} signals the mbarrier at byte %u of shared memory, with no fence.mbarrier_init after the "
+                    "{op} signals the mbarrier %s, with no fence.mbarrier_init after the "
                     "{other}",
-                    barrier->offset);
+                    name);
+    }
     copy->phase = barrier->phase;
     copy->swizzle = box ? box->map.swizzle : -1;
     if (warp->work)

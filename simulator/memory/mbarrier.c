@@ -39,6 +39,10 @@ void mbarrier_free(struct block *block) {
     free(block->mbarriers);
 }
 
+void mbarrier_name(const struct block *block, uint64_t offset, char text[ELEMENT_NAME_TEXT]) {
+    element_name_mbarrier(block->run->kernel->ptx, block->run->own_shared, (size_t)offset, text);
+}
+
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset) {
     for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++)
         if (block->mbarriers->list[i]->offset == offset)
@@ -103,9 +107,11 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
                                      enum step *step) {
     struct block *block = address_block(warp, bound, &offset, lane, step);
     struct mbarrier *barrier = block ? mbarrier_at(block, offset) : NULL;
+    char name[ELEMENT_NAME_TEXT];
     if (!block)
         return NULL;
     if (!barrier) {
+        mbarrier_name(block, offset, name);
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes)
             warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
                         "{op} accesses an mbarrier at byte 0x%llx, which is not a multiple of 8 bytes within the "
@@ -113,20 +119,20 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
                         "[mbarrier-address]",
                         (unsigned long long)offset);
         else
-            warp_report(
-                warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                "{op} accesses the mbarrier at byte %llu of shared memory, which was never initialized (mbarrier.init) "
-                "[mbarrier-uninitialized]",
-                (unsigned long long)offset);
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                        "{op} accesses the mbarrier %s, which was never initialized (mbarrier.init) "
+                        "[mbarrier-uninitialized]",
+                        name);
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return NULL;
     }
-    if (warp->block->race.on && !is_init_visible(warp, barrier, lane))
-        warp_report(
-            warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-            "{op} accesses the mbarrier at byte %u of shared memory, with no barrier after the initialization by warp "
-            "%u (the {other}) [mbarrier-init-race]",
-            barrier->offset, barrier->init_epoch & 31);
+    if (warp->block->race.on && !is_init_visible(warp, barrier, lane)) {
+        mbarrier_name(block, offset, name);
+        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                    "{op} accesses the mbarrier %s, with no barrier after the initialization by warp %u (the {other}) "
+                    "[mbarrier-init-race]",
+                    name, barrier->init_epoch & 31);
+    }
     return barrier;
 }
 
@@ -154,11 +160,13 @@ static void complete_phase_if_due(struct mbarrier *barrier) {
 bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
                      uint32_t mask) {
     if (count > barrier->pending) {
+        char name[ELEMENT_NAME_TEXT];
+        mbarrier_name(barrier->owner, barrier->offset, name);
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{op} is one arrival too many at the mbarrier at byte %u of shared memory (initialized at "
+                    "{op} is one arrival too many at the mbarrier %s (initialized at "
                     "{there}): phase %u "
                     "already has all %u expected arrivals, and waits only for %lld bytes [mbarrier-arrivals]",
-                    barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
+                    name, barrier->phase, barrier->count, (long long)barrier->bytes);
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
@@ -192,12 +200,13 @@ void mbarrier_complete_tx(struct warp *warp, struct mbarrier *barrier, uint32_t 
 }
 
 static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int32_t pc, int64_t arrived) {
-    warp_report(
-        warp, SIM_FINDING_TRANSACTION_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc],
-        first_lane(warp->now->mask),
-        "{op} expects %lld bytes in phase %u of the mbarrier at byte %u of shared memory, but %lld bytes arrive, the "
-        "last by the {other}",
-        (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
+    char name[ELEMENT_NAME_TEXT];
+    mbarrier_name(barrier->owner, barrier->offset, name);
+    warp_report(warp, SIM_FINDING_TRANSACTION_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc],
+                first_lane(warp->now->mask),
+                "{op} expects %lld bytes in phase %u of the mbarrier %s, but %lld bytes arrive, the "
+                "last by the {other}",
+                (long long)barrier->expected, barrier->phase, name, (long long)arrived);
 }
 
 // Returns whether the phase completes if the copies in flight land.

@@ -4,6 +4,7 @@
 #define SIMULATOR_MEMORY_MBARRIER_H
 
 #include "../machine/block.h"
+#include "../machine/element_names.h"
 
 struct bulk_copy;
 
@@ -41,6 +42,9 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
                                      enum step *step);
 
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL
+
+// Its name for messages: see element_name_mbarrier().
+void mbarrier_name(const struct block *block, uint64_t offset, char text[ELEMENT_NAME_TEXT]);
 
 // Count arrivals and expected or written bytes, which may complete the phase. mask: the lanes that arrive by the same
 // instruction. false: more arrivals than expected; reported.

@@ -225,16 +225,19 @@ bool mbarrier_describe(const struct warp *warp, const struct split *split, char 
     const struct mbarrier *barrier = mbarrier_of_split(warp, split);
     if (!barrier)
         return false;
-    char where[128];
+    char where[128], name[ELEMENT_NAME_TEXT];
     int64_t queued = 0;
     sim_report_location(warp->run->kernel->ptx, barrier->init_pc, where, sizeof where);
+    mbarrier_name(barrier->owner, barrier->offset, name);
     for (const struct bulk_copy *copy = barrier->first; copy; copy = copy->next)
         queued += copy->bytes;
+    int64_t missing = barrier->bytes - queued;
+    // A wait that does not end waits for the current phase: that of the other parity has ended.
     snprintf(text, size,
-             "mbarrier at byte %u of shared memory, initialized at %s; phase %u (parity %u) lacks %u of %u arrivals; "
-             "%lld bytes expected, %lld bytes arrived",
-             barrier->offset, where, barrier->phase, barrier->phase & 1, barrier->pending, barrier->count,
-             (long long)barrier->expected, (long long)(barrier->expected - barrier->bytes + queued));
+             "waits for parity %u of the mbarrier %s, initialized at %s, so for phase %u, which is the current one "
+             "and lacks %u of %u arrivals and %lld of %lld bytes",
+             barrier->phase & 1, name, where, barrier->phase, barrier->pending, barrier->count, (long long)missing,
+             (long long)barrier->expected);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../analyses/from_host.h"
 #include "../analyses/partial.h"
+#include "../analyses/race_streams.h"
 
 #include <string.h>
 
@@ -88,18 +89,32 @@ static void copy_row(const struct side *to, size_t to_offset, const struct side 
     }
 }
 
-cudaError_t copy_bytes(void *to_address, const void *from_address, size_t size, enum cudaMemcpyKind kind) {
-    if (size == 0)
-        return cudaSuccess;
-    struct side to = {0}, from = {0};
-    cudaError_t error = resolve(&to, to_address, size, &from, from_address, size, kind);
-    if (error == cudaSuccess)
-        copy_row(&to, 0, &from, 0, size);
-    return error;
+// Memory that the race analyses know: that of the device, and host memory that it can access.
+static struct work_rows rows_of(const void *address, const struct region *region, bool written) {
+    struct work_rows rows = {(uint64_t)(uintptr_t)address, region->pitch, region->width, region->height, written};
+    if (!sim_memory_find(rows.address, 1))
+        rows.height = 0;
+    return rows;
 }
 
-static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from_address, size_t from_pitch,
-                             size_t width, size_t height, enum cudaMemcpyKind kind) {
+static bool is_pageable(const void *address) {
+    return !sim_memory_find((uint64_t)(uintptr_t)address, 1);
+}
+
+// Adds the copy to the order of the work. A synchronous copy between host and device is waited for by the host, and so
+// is a copy to pageable memory, which the driver makes in the call.
+static void order_copy(unsigned timeline, bool synchronous, const void *to_address, const struct region *to,
+                       const void *from_address, const struct region *from, bool within_device) {
+    race_streams_copy(timeline, synchronous ? "a copy" : "an asynchronous copy",
+                      (struct work_rows[2]){rows_of(to_address, to, true), rows_of(from_address, from, false)});
+    if ((synchronous && !within_device) || is_pageable(to_address))
+        timeline_host_wait_for(timeline);
+}
+
+// In the timeline, and, if synchronous, so that the host waits.
+static cudaError_t copy_rows(unsigned timeline, bool synchronous, void *to_address, size_t to_pitch,
+                             const void *from_address, size_t from_pitch, size_t width, size_t height,
+                             enum cudaMemcpyKind kind) {
     if (width > to_pitch || width > from_pitch) {
         return api_error(cudaErrorInvalidPitchValue,
                          "rows of %zu bytes are wider than a pitch: %zu bytes (destination), %zu bytes (source)", width,
@@ -110,13 +125,16 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
     struct region to_region = {to_pitch, width, height}, from_region = {from_pitch, width, height};
     struct side to = {0}, from = {0};
     cudaError_t error = resolve(&to, to_address, extent(&to_region), &from, from_address, extent(&from_region), kind);
+    if (error == cudaSuccess)
+        order_copy(timeline, synchronous, to_address, &to_region, from_address, &from_region,
+                   to.allocation && from.allocation);
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
         copy_row(&to, row * to_pitch, &from, row * from_pitch, width);
     return error;
 }
 
 // Sets rows of width elements of 1, 2 or 4 bytes; the pitch is in bytes.
-static cudaError_t set_rows(void *address, int value, size_t element, const struct region *region) {
+static cudaError_t set_rows(unsigned timeline, void *address, int value, size_t element, const struct region *region) {
     struct region bytes = {region->pitch, region->width * element, region->height};
     if (bytes.width > bytes.pitch) {
         return api_error(cudaErrorInvalidValue, "rows of %zu bytes are wider than the pitch of %zu bytes", bytes.width,
@@ -126,6 +144,8 @@ static cudaError_t set_rows(void *address, int value, size_t element, const stru
         return cudaSuccess;
     struct side side = {0};
     cudaError_t error = device_side(&side, "the memory", address, extent(&bytes));
+    if (error == cudaSuccess)
+        race_streams_copy(timeline, "a memset", (struct work_rows[2]){rows_of(address, &bytes, true)});
     for (size_t row = 0; row < bytes.height && error == cudaSuccess; row++) {
         uint8_t *to = side.bytes + row * bytes.pitch;
         for (size_t i = 0; element > 1 && i < region->width; i++)
@@ -150,8 +170,8 @@ struct memcpy_operation {
 
 static cudaError_t run_copy(const struct operation *operation, cudaStream_t stream) {
     const struct memcpy_operation *c = (const struct memcpy_operation *)operation;
-    (void)stream;
-    return copy_rows(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind);
+    return copy_rows(stream_timeline(stream), false, c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height,
+                     c->kind);
 }
 
 struct operation *new_memcpy_operation(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -173,8 +193,7 @@ struct memset_operation {
 
 static cudaError_t run_set(const struct operation *operation, cudaStream_t stream) {
     const struct memset_operation *s = (const struct memset_operation *)operation;
-    (void)stream;
-    return set_rows(s->address, s->value, s->element, &s->region);
+    return set_rows(stream_timeline(stream), s->address, s->value, s->element, &s->region);
 }
 
 struct operation *new_memset_operation(void *address, size_t pitch, int value, size_t element, size_t width,
@@ -191,36 +210,35 @@ struct operation *new_memset_operation(void *address, size_t pitch, int value, s
 static cudaError_t copy_rows_sync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                   size_t height, enum cudaMemcpyKind kind) {
     cudaError_t error = capture_reject_all("the call synchronizes with the device");
-    return error == cudaSuccess ? copy_rows(to, to_pitch, from, from_pitch, width, height, kind) : error;
+    return error == cudaSuccess ? copy_rows(TIMELINE_LEGACY, true, to, to_pitch, from, from_pitch, width, height, kind)
+                                : error;
 }
 
 static cudaError_t copy_rows_async(cudaStream_t stream, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                                    size_t width, size_t height, enum cudaMemcpyKind kind) {
     if (capture_is_active(stream))
         return capture_add(stream, new_memcpy_operation(to, to_pitch, from, from_pitch, width, height, kind));
-    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    return copy_rows(stream_timeline(stream), false, to, to_pitch, from, from_pitch, width, height, kind);
 }
 
 cudaError_t copy_bytes_sync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    cudaError_t error = capture_reject_all("the call synchronizes with the device");
-    return error == cudaSuccess ? copy_bytes(to, from, size, kind) : error;
+    return copy_rows_sync(to, size, from, size, size, 1, kind);
 }
 
 cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    if (capture_is_active(stream))
-        return capture_add(stream, new_memcpy_operation(to, size, from, size, size, 1, kind));
-    return copy_bytes(to, from, size, kind);
+    return copy_rows_async(stream, to, size, from, size, size, 1, kind);
 }
 
 static cudaError_t set_sync(void *address, int value, size_t pitch, size_t width, size_t height) {
     cudaError_t error = capture_reject_legacy();
-    return error == cudaSuccess ? set_rows(address, value, 1, &(struct region){pitch, width, height}) : error;
+    return error == cudaSuccess ? set_rows(TIMELINE_LEGACY, address, value, 1, &(struct region){pitch, width, height})
+                                : error;
 }
 
 static cudaError_t set_async(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {
     if (capture_is_active(stream))
         return capture_add(stream, new_memset_operation(address, pitch, value, 1, width, height));
-    return set_rows(address, value, 1, &(struct region){pitch, width, height});
+    return set_rows(stream_timeline(stream), address, value, 1, &(struct region){pitch, width, height});
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {

@@ -5,11 +5,8 @@
 #include "api.h"
 
 // Copies size bytes after checking that both sides match the direction and hold size bytes:
-// cudaErrorInvalidMemcpyDirection, cudaErrorInvalidValue.
-cudaError_t copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
-
-// The same as a synchronous call, which cannot be captured; and as an asynchronous one, which becomes a graph node if
-// the stream is being captured.
+// cudaErrorInvalidMemcpyDirection, cudaErrorInvalidValue. A synchronous copy cannot be captured; an asynchronous one
+// becomes a graph node if the stream is being captured.
 cudaError_t copy_bytes_sync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 

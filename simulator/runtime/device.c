@@ -9,6 +9,7 @@
 #include "stream.h"
 
 #include "../execution/launch.h"
+#include "../machine/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 static cudaError_t synchronize(void) {
-    streams_mark_all_after_inputs();
+    timeline_host_wait_for_all();
     return capture_reject_all("the call synchronizes with the device");
 }
 
@@ -237,6 +238,8 @@ static cudaError_t reset(void) {
     graph_free_all();
     stream_destroy_all();
     event_destroy_all();
+    timeline_host_wait_for_all();
+    timeline_forget();
     api_clear_errors();
     return cudaSuccess;
 }

@@ -5,6 +5,8 @@
 #include "host_memory.h"
 #include "stream.h"
 
+#include "../machine/timeline.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -140,6 +142,8 @@ static cudaError_t release(void *pointer) {
 
 static cudaError_t release_sync(void *pointer) {
     cudaError_t error = pointer ? capture_reject_all("the call synchronizes with the device") : cudaSuccess;
+    if (error == cudaSuccess)
+        timeline_host_wait_for_all(); // not promised, but so it is on all GPUs
     return error == cudaSuccess ? release(pointer) : error;
 }
 

@@ -10,6 +10,8 @@
 #include "api.h"
 #include "device.h"
 
+#include "../analyses/host_access.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,6 +38,7 @@ void api_unlock(void) {
 
 cudaError_t api_enter(const char *call) {
     api_lock();
+    host_access_enter();
     current_call = call;
     entry_error = device_initialise();
     if (entry_error == cudaSuccess)
@@ -58,6 +61,7 @@ cudaError_t api_synchronize(cudaError_t error) {
 cudaError_t api_leave(cudaError_t error) {
     if (error != cudaSuccess)
         last_error = error;
+    host_access_leave();
     api_unlock();
     return error;
 }

@@ -3,12 +3,15 @@
 #include "graph.h"
 #include "stream.h"
 
+#include "../machine/timeline.h"
+
 #include <stdlib.h>
 #include <time.h>
 
 struct CUevent_st {
     unsigned flags;
-    bool recorded, after_inputs; // after_inputs: see stream_is_after_inputs()
+    bool recorded;
+    struct timeline_clock point; // at which it was recorded
     struct timespec time;
     struct CUevent_st *next;
 };
@@ -81,7 +84,7 @@ cudaError_t event_record(cudaEvent_t event, cudaStream_t stream) {
         error = stream_check(stream);
     if (error == cudaSuccess && !capture_record_event(event, stream)) {
         event->recorded = true;
-        event->after_inputs = stream_is_after_inputs(stream);
+        timeline_record(stream_timeline(stream), &event->point);
         clock_gettime(CLOCK_MONOTONIC, &event->time);
     }
     return error;
@@ -104,16 +107,16 @@ static cudaError_t check_done(cudaEvent_t event) {
     return error;
 }
 
-// As in CUDA, an event that was never recorded counts as complete.
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return SYNCHRONIZING_CALL(check_done(event));
-}
-
 static cudaError_t synchronize(cudaEvent_t event) {
     cudaError_t error = check_done(event);
-    if (error == cudaSuccess && event->recorded && event->after_inputs)
-        streams_mark_all_after_inputs();
+    if (error == cudaSuccess)
+        timeline_host_wait(&event->point);
     return error;
+}
+
+// As in CUDA, an event that was never recorded counts as complete.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return SYNCHRONIZING_CALL(synchronize(event));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -129,8 +132,7 @@ cudaError_t event_wait(cudaStream_t stream, cudaEvent_t event) {
     if (event->recorded && capture_is_active(stream))
         return api_error(cudaErrorStreamCaptureIsolation,
                          "the event was recorded outside the capture; record it in a captured stream");
-    if (event->recorded && event->after_inputs)
-        stream_mark_after_inputs(stream);
+    timeline_wait(stream_timeline(stream), &event->point);
     return error;
 }
 
@@ -152,6 +154,7 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t e
         return api_error(cudaErrorInvalidResourceHandle, "an event was never recorded");
     if (((start->flags | end->flags) & cudaEventDisableTiming) != 0)
         return api_error(cudaErrorInvalidResourceHandle, "an event was created with cudaEventDisableTiming");
+    timeline_host_wait(&end->point);
     *milliseconds = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
                             (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
     return cudaSuccess;

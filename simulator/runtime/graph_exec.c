@@ -5,6 +5,8 @@
 
 #include "../machine/condition.h"
 
+#include "../machine/timeline.h"
+
 #include <stdlib.h>
 
 struct exec_step {
@@ -267,6 +269,17 @@ static cudaError_t run_condition(const struct exec_step *step, cudaStream_t stre
     return error;
 }
 
+// The host may learn from the function that the work before it is complete.
+static cudaError_t host_waits(cudaStream_t stream) {
+    timeline_host_wait_for(stream_timeline(stream));
+    return cudaSuccess;
+}
+
+static void run_host_function(const struct operation *operation, cudaStream_t stream) {
+    DEVICE_CALL(host_waits(stream));
+    operation->function(operation->argument);
+}
+
 static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < launched->step_count && error == cudaSuccess; i++) {
@@ -277,7 +290,7 @@ static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t
         if (step->bodies)
             error = run_condition(step, stream);
         else if (operation->function)
-            operation->function(operation->argument);
+            run_host_function(operation, stream);
         else if (operation->run)
             error = run_operation(operation, stream);
     }

@@ -4,6 +4,8 @@
 #include "device_memory.h"
 #include "stream.h"
 
+#include "../analyses/host_access.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -76,7 +78,10 @@ cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags) {
 
 static void forget_host_block(struct host_block **link) {
     struct host_block *block = *link;
+    struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)block->bytes, 1);
     *link = block->next;
+    if (allocation)
+        host_access_forget(allocation);
     sim_memory_free((uint64_t)(uintptr_t)block->bytes);
     free(block);
 }

@@ -228,6 +228,8 @@ cudaError_t launch_packed(const struct function *function, const struct configur
         .device = &device_current()->simulated,
         .grid_workspace = workspace ? workspace->address : 0,
         .resident_blocks = resident_blocks(function, configuration),
+        .timeline = stream_timeline(configuration->stream),
+        .programmatic = configuration->programmatic,
     };
     launches++;
     unordered_launches += !stream_is_after_inputs(configuration->stream);
@@ -333,6 +335,9 @@ static cudaError_t apply_launch_attribute(const cudaLaunchAttribute *attribute, 
             (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
         if (attribute->val.clusterDim.x == 0)
             return api_error(cudaErrorInvalidClusterSize, "the cluster has 0 blocks");
+        return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+        configuration->programmatic = attribute->val.programmaticStreamSerializationAllowed != 0;
         return cudaSuccess;
     case cudaLaunchAttributeCooperative:
         configuration->cooperative |= attribute->val.cooperative != 0;

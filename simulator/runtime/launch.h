@@ -12,7 +12,7 @@ struct configuration {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
-    bool cooperative;
+    bool cooperative, programmatic; // programmatic: see sim_launch
     struct cluster_request cluster_request;
     dim3 cluster;
     bool explicit_cluster;

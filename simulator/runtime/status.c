@@ -5,6 +5,7 @@
 // all handlers of the program have run before it.
 #include "api.h"
 
+#include "../analyses/host_access.h"
 #include "../simulator.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ static int failure_status;
 
 static void replace_exit_status(int status, void *unused) {
     (void)unused;
+    host_access_report();
     unsigned findings = simulator_findings();
     char counted[64];
     snprintf(counted, sizeof counted, "%u finding%s reported", findings, findings == 1 ? " was" : "s were");

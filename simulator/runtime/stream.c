@@ -4,6 +4,7 @@
 
 #include "../analyses/from_host.h"
 #include "../machine/control.h"
+#include "../machine/timeline.h"
 #include "../simulator.h"
 
 #include <stdlib.h>
@@ -12,16 +13,14 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     unsigned long long id;
-    unsigned input_epoch; // the epoch of the inputs that its work is ordered after
+    unsigned timeline;
     struct CUstream_st *next;
 };
 
 static struct CUstream_st *streams;
 
-// simulator_set_input_stream() starts a new epoch; in epoch 0, or after the host has synchronized, all streams are
-// ordered after the inputs.
-static unsigned input_epoch, legacy_input_epoch;
-static bool host_synchronized = true;
+// The inputs of simulator_set_input_stream(), as the latest work of its timeline; serial 0: there are none.
+static struct work inputs;
 
 static bool is_default(cudaStream_t stream) {
     return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -46,17 +45,16 @@ cudaError_t stream_check(cudaStream_t stream) {
     return api_error(cudaErrorInvalidResourceHandle, "invalid stream handle: never created, or already destroyed");
 }
 
-// A default stream and blocking streams do not wait for a non-blocking stream.
+unsigned stream_timeline(cudaStream_t stream) {
+    return stream == cudaStreamPerThread ? TIMELINE_PER_THREAD
+           : is_default(stream)          ? TIMELINE_LEGACY
+                                         : stream->timeline;
+}
+
 bool stream_is_after_inputs(cudaStream_t stream) {
-    return host_synchronized || (is_default(stream) ? legacy_input_epoch : stream->input_epoch) == input_epoch;
-}
-
-void stream_mark_after_inputs(cudaStream_t stream) {
-    *(is_default(stream) ? &legacy_input_epoch : &stream->input_epoch) = input_epoch;
-}
-
-void streams_mark_all_after_inputs(void) {
-    host_synchronized = true;
+    struct timeline_clock now;
+    timeline_latest(stream_timeline(stream), &now);
+    return inputs.serial <= now.latest[inputs.timeline];
 }
 
 void simulator_set_input_stream(cudaStream_t stream) {
@@ -64,10 +62,10 @@ void simulator_set_input_stream(cudaStream_t stream) {
         return;
     from_host_begin();
     api_lock();
-    input_epoch++;
-    host_synchronized = false;
-    if (stream_check(stream) == cudaSuccess)
-        stream_mark_after_inputs(stream);
+    if (stream_check(stream) == cudaSuccess) {
+        inputs = (struct work){.timeline = stream_timeline(stream)};
+        timeline_add(&inputs, false);
+    }
     api_unlock();
 }
 
@@ -75,6 +73,7 @@ void stream_destroy_all(void) {
     while (streams) {
         struct CUstream_st *stream = streams;
         streams = stream->next;
+        timeline_close(stream->timeline);
         free(stream);
     }
 }
@@ -89,6 +88,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority) {
     created->flags = flags;
     created->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
     created->id = ++last_id;
+    created->timeline = timeline_open(!(flags & cudaStreamNonBlocking));
     created->next = streams;
     streams = created;
     *stream = created;
@@ -115,6 +115,7 @@ static cudaError_t destroy(cudaStream_t stream) {
         struct CUstream_st **link = find(stream);
         capture_remove(stream);
         *link = stream->next;
+        timeline_close(stream->timeline);
         free(stream);
     }
     return error;
@@ -124,13 +125,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return DEVICE_CALL(destroy(stream));
 }
 
-// The host synchronizes with the stream: all later launches are ordered after the stream's work.
 static cudaError_t synchronize(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
     if (error == cudaSuccess)
         error = capture_reject(stream, "the call synchronizes with the stream");
-    if (error == cudaSuccess && stream_is_after_inputs(stream))
-        streams_mark_all_after_inputs();
+    if (error == cudaSuccess)
+        timeline_host_wait_for(stream_timeline(stream));
     return error;
 }
 
@@ -140,7 +140,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 static cudaError_t query(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
-    return error == cudaSuccess ? capture_reject(stream, "the call queries the completion of the stream") : error;
+    if (error == cudaSuccess)
+        error = capture_reject(stream, "the call queries the completion of the stream");
+    if (error == cudaSuccess) // the answer is that all work is complete
+        timeline_host_wait_for(stream_timeline(stream));
+    return error;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -187,8 +191,12 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
 static cudaError_t host_function(cudaStream_t stream, cudaHostFn_t function, void *argument, bool *captured) {
     cudaError_t error = !function ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream);
     *captured = error == cudaSuccess && capture_is_active(stream);
-    if (!*captured)
+    if (!*captured) {
+        // The function runs behind the stream's work, and the host may learn from it that the work is complete.
+        if (error == cudaSuccess)
+            timeline_host_wait_for(stream_timeline(stream));
         return error;
+    }
     struct operation *operation = operation_new(sizeof *operation, cudaGraphNodeTypeHost, NULL);
     if (operation) {
         operation->function = function;
@@ -208,7 +216,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 
 static cudaError_t check_callback(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
-    return error == cudaSuccess ? capture_reject(stream, "use cudaLaunchHostFunc instead") : error;
+    if (error == cudaSuccess)
+        error = capture_reject(stream, "use cudaLaunchHostFunc instead");
+    if (error == cudaSuccess)
+        timeline_host_wait_for(stream_timeline(stream));
+    return error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *argument,

@@ -1,6 +1,6 @@
 // Streams and events. A GPU executes each stream in order and different streams concurrently; the simulator completes
 // all work, in the order of the calls, before the call returns. CUDA allows that order, so a correctly synchronized
-// program cannot distinguish it.
+// program cannot distinguish it; what a program does not synchronize is found by machine/timeline.h.
 #ifndef SIMULATOR_RUNTIME_STREAM_H
 #define SIMULATOR_RUNTIME_STREAM_H
 
@@ -18,11 +18,11 @@ unsigned long long stream_id(cudaStream_t stream);
 // Whether the stream synchronizes with the legacy default stream.
 bool stream_is_blocking(cudaStream_t stream);
 
-// Whether work in the stream is ordered after the inputs of simulator_set_input_stream(); records that it is from now
-// on, or, after the host has synchronized, that work in all streams is.
+// The order of the stream's work: see machine/timeline.h.
+unsigned stream_timeline(cudaStream_t stream);
+
+// Whether work in the stream is ordered after the inputs of simulator_set_input_stream().
 bool stream_is_after_inputs(cudaStream_t stream);
-void stream_mark_after_inputs(cudaStream_t stream);
-void streams_mark_all_after_inputs(void);
 
 // cudaDeviceReset: destroys all streams and events.
 void stream_destroy_all(void);

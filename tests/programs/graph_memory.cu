@@ -22,6 +22,7 @@ static int total_now() {
     OK(cudaDeviceSynchronize());
     const int now = to_host(total, 1)[0];
     OK(cudaMemset(total, 0, sizeof(int)));
+    OK(cudaDeviceSynchronize()); // the streams here do not wait for the default stream
     return now;
 }
 

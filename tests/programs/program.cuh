@@ -26,6 +26,7 @@ T *zeros(size_t count) {
     T *device;
     OK(cudaMalloc(&device, count * sizeof(T)));
     OK(cudaMemset(device, 0, count * sizeof(T)));
+    OK(cudaDeviceSynchronize()); // cudaMemset does not wait, and a non-blocking stream does not wait for it
     return device;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void fake_fail(cudaError_t error, bool stays);
@@ -85,7 +86,9 @@ static void spoil(const struct attention_problem *p) {
         abort();
     if (mistake("exit"))
         exit(0);
-    while (mistake("endless"))
+    for (clock_t begin = clock(); mistake("slow") && clock() - begin < CLOCKS_PER_SEC;)
+        ;
+    while (mistake("endless") || (mistake("endless-once") && p->nq == 1))
         usleep(1000);
     if (mistake("finding"))
         fake_finding("race: two threads wrote the same byte");

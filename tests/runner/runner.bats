@@ -217,9 +217,40 @@ wrong() {
     wrong abort "error: crashed in case SHAPE=1,1,9,64: Aborted [crashed]" --shape 1,1,9,64
     wrong exit "error: the process exited in case SHAPE=1,1,9,64: a kernel file must not call exit() [exited]" --shape 1,1,9,64
     SECONDS=0
-    wrong endless "error: case SHAPE=1,1,9,64 took more than 1 s and was stopped: an endless loop? TIME_LIMIT=5 raises the limit [time-limit]" --shape 1,1,9,64 --time-limit 1
+    MISTAKE=endless gpu check --name lesson-04 --source blank.cu --kernel "$place/attention.so" --shape 1,1,9,64 --time-limit 1
+    [ "$status" -eq 1 ]
+    [[ $output == *"error: case SHAPE=1,1,9,64 took more than 1 s and was stopped: an endless loop? TIME_LIMIT=5 raises the limit [time-limit]"* ]]
     [ "$SECONDS" -le 30 ]
     [ -z "$(pgrep -f "$place/bin/runner")" ]
+}
+
+@test "a case of the simulator that takes too long is not verified, and the others are checked" {
+    MISTAKE=endless simulated check --shape 1,1,9,64 --time-limit 1
+    [ "$status" -eq 2 ]
+    [[ $output == *"not verified: case SHAPE=1,1,9,64: it took more than 1 s, "*"TIME_LIMIT=5 raises the limit. [not-verified]"* ]]
+    [[ $output != *wrong* ]]
+    MISTAKE=endless-once simulated check --time-limit 1 --quick
+    [ "$status" -eq 0 ]
+    [[ $output == *", 1 not verified, "* ]]
+    MISTAKE=endless simulated check --time-limit 1
+    [ "$status" -eq 2 ]
+    [[ $output == *"stopped after 3 of "* ]]
+}
+
+@test "the time of other programs is not that of a case" {
+    # Eight others on the one processor leave the case, which computes for a second, some nine of the clock.
+    taskset -p -c "$(taskset -p -c $$ | grep -o '[0-9]*$')" $$ >/dev/null
+    others=
+    for _ in 1 2 3 4 5 6 7 8; do
+        (while :; do :; done) 3>&- &
+        others="$others $!"
+    done
+    SECONDS=0
+    MISTAKE=slow simulated check --shape 1,1,9,64 --time-limit 3
+    kill $others
+    [ "$SECONDS" -ge 4 ]
+    [ "$status" -eq 0 ]
+    [[ $output != *verified* ]]
 }
 
 @test "Ctrl-C ends the launcher and what it started" {
