@@ -21,13 +21,13 @@ FROM printed JOIN kernel USING (kernel) LEFT JOIN applicable ON applicable.sente
 
 CREATE VIEW verdict AS
 SELECT kernel.kernel, CASE WHEN count(*) FILTER (WHERE says = 'tells') > 0 THEN 'told' ELSE 'vague' END AS verdict,
-    count(says) AS sentences, count(*) FILTER (WHERE says = 'false') AS false
+    count(says) AS sentences, count(*) FILTER (WHERE says = 'false') AS untrue
 FROM kernel LEFT JOIN sentence USING (kernel) GROUP BY kernel.kernel ORDER BY kernel.kernel;
 
 CREATE VIEW recall AS
 SELECT CASE WHEN kernel < '09' OR kernel LIKE 'asked/%' THEN '01-08 fp32' WHEN kernel < '13' THEN '09-12 mma.sync' ELSE '13-20 wgmma' END AS kernels,
-    count(*) AS number, sum(verdict = 'told') AS told, sum(verdict = 'vague') AS vague, sum(false > 0) AS with_false,
-    sum(sentences) AS sentences, sum(false) AS false
+    count(*) AS number, sum(verdict = 'told') AS told, sum(verdict = 'vague') AS vague, sum(untrue > 0) AS with_untrue,
+    sum(sentences) AS sentences, sum(untrue) AS untrue
 FROM verdict GROUP BY 1;
 
 -- What is not as it should be in the tables themselves.
