@@ -25,10 +25,16 @@ SELECT kernel.kernel, CASE WHEN count(*) FILTER (WHERE says = 'tells') > 0 THEN 
 FROM kernel LEFT JOIN sentence USING (kernel) GROUP BY kernel.kernel ORDER BY kernel.kernel;
 
 CREATE VIEW recall AS
-SELECT CASE WHEN kernel < '09' OR kernel LIKE 'asked/%' THEN '01-08 fp32' WHEN kernel < '13' THEN '09-12 mma.sync' ELSE '13-20 wgmma' END AS kernels,
+SELECT CASE WHEN kernel < '09' OR kernel LIKE 'asked/%' THEN '01-08 fp32' WHEN kernel < '13' THEN '09-12 mma.sync'
+    ELSE '13-20 wgmma' END AS kernels,
     count(*) AS number, sum(verdict = 'told') AS told, sum(verdict = 'vague') AS vague, sum(untrue > 0) AS with_untrue,
     sum(sentences) AS sentences, sum(untrue) AS untrue
 FROM verdict GROUP BY 1;
+
+CREATE VIEW in_words AS
+SELECT kernels || ': of ' || number || ' told ' || told || ', vaguely ' || vague || ', with a false sentence ' || with_untrue || '; '
+    || untrue || ' of ' || sentences || ' sentences false' AS summary
+FROM recall;
 
 -- What is not as it should be in the tables themselves.
 CREATE VIEW invalid AS
