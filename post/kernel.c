@@ -160,7 +160,7 @@ void kernel_print(FILE *out, const struct kernel *kernel, struct snippet snippet
     fprintf(out, "```\n\n*From [`%s`, lines %d to %d](%s%s#L%d-L%d)%s", kernel->path, first, last, links, kernel->path,
             first, last, text_after_prefix(kernel->path, "lessons/") ? "; an own kernel" : "");
     if (marked && added)
-        fprintf(out, "; %d of these lines are new", added);
+        fprintf(out, "; %d of these lines %s new", added, added == 1 ? "is" : "are");
     if (marked && with_removed && removed)
         fprintf(out, ", %d were removed", removed);
     fprintf(out, ".*\n");
