@@ -7,6 +7,7 @@
 #include "wgmma.h"
 
 #include "../analyses/race_proxy.h"
+#include "../analyses/race_tile.h"
 #include "../lanes/wgmma.h"
 #include "../machine/block.h"
 #include "../recording/recording.h"
@@ -196,6 +197,11 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                     "[wgmma-out-of-bounds]",
                     at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+            }
+            if (race_tile_read(warp, bound, tile, row, at, name)) {
+                if (copied)
+                    copied->all = false;
+                continue;
             }
             if (i == 0)
                 check_swizzle(warp, bound, tile, at, name);
