@@ -34,6 +34,10 @@ static const struct {
      "fewer threads reach the barrier than it expects, or groups of threads that wait for each other use different "
      "barrier numbers."},
     {SIM_FINDING_RACE_ASYNC, "; named barrier ", MIXED_BARRIER},
+    {SIM_FINDING_RACE_BLOCK, " of another lane of that thread's warp",
+     "one thread signals for others that may still be at work: all whose reads or writes the signal covers must meet "
+     "at a "
+     "barrier (or __syncwarp(), within a warp) before it, or arrive themselves."},
     {SIM_FINDING_RACE_BLOCK, "; named barrier ", MIXED_BARRIER},
     {SIM_FINDING_RACE_ASYNC, " may still ",
      "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
@@ -49,6 +53,8 @@ static const struct {
     {SIM_FINDING_OUT_OF_BOUNDS, " (0 = innermost)",
      "an index is not checked before the TMA store or reduction: a TMA load fills elements outside of the tensor with "
      "zeros, but a TMA store must start inside the tensor."},
+    {SIM_FINDING_MISALIGNED, " the tensor map ",
+     "a CUtensorMap needs alignas(64), also as a member of a structure that is a kernel parameter."},
     {SIM_FINDING_MISALIGNED, " (innermost)",
      "the innermost coordinate, times the element size, must be a multiple of 16 bytes."},
     {SIM_FINDING_MISALIGNED, " of 0x",

@@ -45,9 +45,21 @@ told() {
     [[ $output != *"returned early"* ]]
 }
 
+@test "a prefetch of a tensor map needs the map's alignment" {
+    told map "[misaligned-access]" "prefetch.tensormap at causes.cu" "which is not a multiple of 64 bytes" "Usual cause: a CUtensorMap needs alignas(64)"
+    run build/tests/causes/causes aligned-map
+    [ "$status" -eq 0 ]
+}
+
 @test "a deadlock names the mbarrier, the phase and what is missing" {
     told arrivals "waits for parity 0 of the mbarrier full[1]" "so for phase 0, which is the current one and lacks 1 of 2 arrivals and 0 of 0 bytes"
     run build/tests/causes/causes ring
+    [ "$status" -eq 0 ]
+}
+
+@test "a consumer that signals before others of its group have read is told from a missing barrier" {
+    told early-reads "[block-race]" "Usual cause: one thread signals for others that may still be at work"
+    run build/tests/causes/causes together
     [ "$status" -eq 0 ]
 }
 

@@ -40,8 +40,10 @@ __global__ void ring(int *out, int arrivals, int turns) {
 }
 
 // The signal comes before all warps have seen the phase end: some orders leave one of them behind.
-__global__ void signal_early(int *out, int turns, bool together) {
+__global__ void signal_early(int *out, int turns, bool together, bool reads) {
     __shared__ alignas(8) uint64_t bar[2];
+    __shared__ int slot;
+    int sum = 0;
     uint32_t ready = (uint32_t)__cvta_generic_to_shared(&bar[0]), empty = ready + 8;
     auto wait = [](uint32_t barrier, int parity) {
         for (uint32_t done = 0; !done;)
@@ -57,18 +59,32 @@ __global__ void signal_early(int *out, int turns, bool together) {
     for (int i = 0; i < turns; i++) {
         if (threadIdx.x < 32) {
             wait(empty, (i & 1) ^ 1);
-            if (threadIdx.x == 0)
+            if (threadIdx.x == 0) {
+                slot = i;
                 asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(ready) : "memory");
+            }
             __syncwarp();
         } else {
             wait(ready, i & 1);
+            sum += reads ? slot : 0;
             if (together)
                 asm volatile("bar.sync 1, 128;" ::: "memory");
             if (threadIdx.x == 32)
                 asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(empty) : "memory");
         }
     }
-    out[threadIdx.x] = turns;
+    out[threadIdx.x] = sum;
+}
+
+template <int ALIGNMENT>
+struct with_map {
+    int before[4];
+    alignas(ALIGNMENT) unsigned char map[128];
+};
+
+template <int ALIGNMENT>
+__global__ void prefetch(const __grid_constant__ with_map<ALIGNMENT> p) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(p.map) : "memory");
 }
 
 int main(int, char **argument) {
@@ -98,14 +114,20 @@ int main(int, char **argument) {
         shuffle<<<1, 32>>>((int *)p, 0xff, 0);
     } else if (is("other-branch")) {
         shuffle<<<1, 32>>>((int *)p, 0xffff, 20);
+    } else if (is("map")) {
+        prefetch<16><<<1, 32>>>({});
+    } else if (is("aligned-map")) {
+        prefetch<64><<<1, 32>>>({});
     } else if (is("arrivals")) {
         ring<<<1, 64>>>((int *)p, 2, 3);
     } else if (is("ring")) {
         ring<<<1, 64>>>((int *)p, 1, 3);
     } else if (is("early")) {
-        signal_early<<<1, 160>>>((int *)p, 9, false);
+        signal_early<<<1, 160>>>((int *)p, 9, false, false);
+    } else if (is("early-reads")) {
+        signal_early<<<1, 160>>>((int *)p, 9, false, true);
     } else if (is("together")) {
-        signal_early<<<1, 160>>>((int *)p, 9, true);
+        signal_early<<<1, 160>>>((int *)p, 9, true, true);
     } else {
         return 2;
     }
