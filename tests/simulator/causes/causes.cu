@@ -40,7 +40,8 @@ __global__ void ring(int *out, int arrivals, int turns) {
 }
 
 // The signal comes before all warps have seen the phase end: some orders leave one of them behind.
-__global__ void signal_early(int *out, int turns, bool together, bool reads) {
+template <bool READS>
+__global__ void signal_early(int *out, int turns, bool together) {
     __shared__ alignas(8) uint64_t bar[2];
     __shared__ int slot;
     int sum = 0;
@@ -66,7 +67,8 @@ __global__ void signal_early(int *out, int turns, bool together, bool reads) {
             __syncwarp();
         } else {
             wait(ready, i & 1);
-            sum += reads ? slot : 0;
+            if constexpr (READS)
+                sum += slot;
             if (together)
                 asm volatile("bar.sync 1, 128;" ::: "memory");
             if (threadIdx.x == 32)
@@ -123,11 +125,11 @@ int main(int, char **argument) {
     } else if (is("ring")) {
         ring<<<1, 64>>>((int *)p, 1, 3);
     } else if (is("early")) {
-        signal_early<<<1, 160>>>((int *)p, 9, false, false);
+        signal_early<false><<<1, 160>>>((int *)p, 9, false);
     } else if (is("early-reads")) {
-        signal_early<<<1, 160>>>((int *)p, 9, false, true);
+        signal_early<true><<<1, 160>>>((int *)p, 9, false);
     } else if (is("together")) {
-        signal_early<<<1, 160>>>((int *)p, 9, true, true);
+        signal_early<true><<<1, 160>>>((int *)p, 9, true);
     } else {
         return 2;
     }
