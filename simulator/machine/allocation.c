@@ -98,7 +98,9 @@ static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enu
     struct sim_allocation *allocation = address || host ? calloc(1, sizeof *allocation) : NULL;
     if (!allocation)
         return NULL;
-    void *bytes = mmap(NULL, mapping_bytes(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Only what is touched takes the host's memory: an address range with large strides costs nothing.
+    void *bytes =
+        mmap(NULL, mapping_bytes(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bytes == MAP_FAILED) {
         free(allocation);
         return NULL;
