@@ -11,6 +11,9 @@
 // that is passed to a kernel by mistake is never inside an allocation.
 #define WINDOW_END 0x00007e0000000000ull
 #define GAP (1ull << 30)
+// Around an allocation so large that an index of 32 bits wraps around in it, farther than such an index leads.
+#define LARGE (1ull << 30)
+#define LARGE_GAP (1ull << 35)
 #define ALIGNMENT 256ull
 #define FREED_REMEMBERED 256
 
@@ -53,9 +56,10 @@ static size_t count_starting_by(uint64_t address) {
 // Returns an address for span bytes with a gap on both sides. Addresses are assigned once, in ascending order, until
 // the window is used up; only then are holes reused.
 static uint64_t find_place(uint64_t span) {
-    if (cursor + span + GAP <= WINDOW_END) {
-        uint64_t position = cursor;
-        cursor += span + GAP;
+    uint64_t gap = span >= LARGE ? LARGE_GAP : GAP;
+    if (cursor + 2 * gap + span <= WINDOW_END) {
+        uint64_t position = cursor + (gap - GAP);
+        cursor = position + span + gap;
         return position;
     }
     uint64_t position = SIM_GLOBAL_WINDOW;

@@ -15,28 +15,32 @@ static bool is_host_memory(uint64_t address) {
 }
 
 // The cause that the address or the history of its allocation proves; "": none.
-static void find_cause(uint64_t address, uint32_t bytes, bool freed, const struct sim_allocation *nearest,
-                       int64_t distance, char cause[CAUSE_TEXT]) {
+static void find_cause(uint64_t address, bool freed, const struct sim_allocation *nearest, int64_t distance,
+                       char cause[CAUSE_TEXT]) {
     *cause = 0;
     if (freed) {
         snprintf(cause, CAUSE_TEXT,
                  "cudaFree() comes before the last use of the memory, or a pointer to it was kept after that.");
         return;
     }
-    // The element is most likely what one lane accesses.
-    const uint64_t sizes[] = {bytes, 1, 2, 4, 8, 16};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && address >= LEAST_ADDRESS; i++) {
-        const uint64_t size = sizes[i];
-        const struct sim_allocation *meant = sim_memory_find(address + (size << 32), 1);
-        char owner[ELEMENT_NAME_TEXT];
-        if (!meant)
-            continue;
+    // The size of the element is said where only one leads back to memory.
+    const struct sim_allocation *meant = NULL;
+    uint64_t element = 0;
+    for (uint64_t size = 1; size <= 16 && address >= LEAST_ADDRESS; size *= 2) {
+        const struct sim_allocation *there = sim_memory_find(address + (size << 32), 1);
+        element = !there ? element : meant ? 0 : size;
+        meant = there ? there : meant;
+    }
+    if (meant) {
+        char owner[ELEMENT_NAME_TEXT], of_size[32] = "";
         element_name_allocation(meant, owner);
+        if (element)
+            snprintf(of_size, sizeof of_size, " of %d byte%s", (int)element, element == 1 ? "" : "s");
         snprintf(
             cause, CAUSE_TEXT,
-            "an index of 32 bits has wrapped around: 2^32 elements of %d byte%s further on lies %.120s. Compute the "
-            "product in 64 bits: (int64_t)row * stride.",
-            (int)size, size == 1 ? "" : "s", owner);
+            "an index of 32 bits has wrapped around: 2^32 elements%s further on lies %.120s. Compute the product in "
+            "64 bits: (int64_t)row * stride.",
+            of_size, owner);
         return;
     }
     if (address < LEAST_ADDRESS)
@@ -83,7 +87,7 @@ enum step invalid_address_report(struct warp *warp, const struct bound *bound, c
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
                 access_verb(access), access->bytes, (unsigned long long)address, text);
     char cause[CAUSE_TEXT];
-    find_cause(address, access->bytes, freed, nearest, distance, cause);
+    find_cause(address, freed, nearest, distance, cause);
     sim_report_cause(SIM_FINDING_OUT_OF_BOUNDS, bound->line, cause);
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }

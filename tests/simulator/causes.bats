@@ -31,7 +31,7 @@ told() {
     told null "not in device memory: a null pointer" "Usual cause: the pointer is null"
     told host "not in device memory: a host pointer" "Usual cause: a pointer to the program's own memory"
     told freed "[use-after-free]" "Usual cause: cudaFree() comes before the last use"
-    told wrapped "Usual cause: an index of 32 bits has wrapped around: 2^32 elements of 4 bytes further on lies allocation 2 of 12884901888 bytes"
+    told wrapped "Usual cause: an index of 32 bits has wrapped around: 2^32 elements further on lies allocation 2 of 12884901888 bytes"
 }
 
 @test "an address that proves nothing has no cause" {
