@@ -237,6 +237,12 @@ wrong() {
     [[ $output == *"stopped after 3 of "* ]]
 }
 
+@test "a kernel that refuses most cases is not checked, whatever the others say" {
+    MISTAKE=inflated simulated check
+    [ "$status" -eq 1 ]
+    [[ $output =~ "only "[0-9]+" of the "[0-9]+" cases of the contract ran, which is no check"*"[too-few-cases]" ]]
+}
+
 @test "the time of other programs is not that of a case" {
     # Eight others on the one processor leave the case, which computes for a second, some nine of the clock.
     taskset -p -c "$(taskset -p -c $$ | grep -o '[0-9]*$')" $$ >/dev/null
