@@ -240,7 +240,7 @@ wrong() {
 @test "a kernel that refuses most cases is not checked, whatever the others say" {
     MISTAKE=inflated simulated check
     [ "$status" -eq 1 ]
-    [[ $output =~ "only "[0-9]+" of the "[0-9]+" cases of the contract ran, which is no check"*"[too-few-cases]" ]]
+    [[ $output == *" cases of the contract ran, which is no check: "*"[too-few-cases]"* ]]
 }
 
 @test "the time of other programs is not that of a case" {
