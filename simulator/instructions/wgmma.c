@@ -11,6 +11,7 @@
 #include "../lanes/wgmma.h"
 #include "../machine/block.h"
 #include "../recording/recording.h"
+#include "../traffic/overlap.h"
 #include "families.h"
 
 #include <stdio.h>
@@ -356,6 +357,8 @@ static enum step wait_group(struct warp *warp, const struct bound *bound, struct
         return gone ? diverged(warp, bound, NULL, 0, "a warp of the warpgroup has exited before issuing the wgmma")
                     : warp_wait(warp, mask);
     mine->waited = group;
+    if (mine->committed > group)
+        overlap_count(OVERLAP_WGMMA);
     mine->retired = n;
     if (n && race_agent_of_wgmma(warp->block, warp->index, &agent))
         race_agent_wait(warp, agent, unit->group[warp->index / WARPGROUP].clock[n % MOST_IN_FLIGHT]);
