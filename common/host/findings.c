@@ -75,8 +75,9 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "A phase completes when exactly the expected transaction bytes have arrived. How many bytes does each "
         "copy of the phase write, and is their sum the byte count of expect-tx?",
     [SIM_FINDING_PROXY_FENCE] = "Bulk copies and wgmma access shared memory through the async proxy; ordinary stores "
-                                "become visible to the async proxy by a proxy fence. Which threads store, and what do "
-                                "these threads execute between the store and the barrier?",
+                                "become visible to the async proxy by a proxy fence between them. Which threads store, "
+                                "which thread issues the copy or wgmma, and where on the way between the two is the "
+                                "fence: before the barrier in all threads that store, or after it?",
     [SIM_FINDING_TENSOR_MAP] =
         "The TMA unit reads the tensor map itself, from the kernel's parameters or from device memory. Where is "
         "the map that is used here stored, and which tensor does it describe?",
