@@ -1,5 +1,5 @@
-// Tiles of wgmma. Copies that signal one mbarrier fill a tile, and whoever has waited for that mbarrier may read it. A
-// wgmma whose descriptor starts in such a tile and that reads bytes elsewhere, which it may not read, has a wrong
+// Tiles of wgmma. Copies that signal one mbarrier fill a tile, and a thread that has waited for that mbarrier may read
+// it. A wgmma whose descriptor starts in such a tile and that reads bytes elsewhere, which it may not read, has a wrong
 // descriptor: no wait is missing.
 #ifndef SIMULATOR_ANALYSES_RACE_TILE_H
 #define SIMULATOR_ANALYSES_RACE_TILE_H
