@@ -148,7 +148,7 @@ __device__ inline void cp_async_bulk_wait_group() {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// Makes this thread's writes to shared memory visible to the asynchronous proxy: to TMA stores and wgmma issued later.
+// Makes earlier writes to shared memory, also acquired ones, visible to the asynchronous proxy (TMA stores, wgmma).
 __device__ inline void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

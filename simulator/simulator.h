@@ -107,6 +107,11 @@ bool simulator_copied_from_host(const void *device, size_t bytes);
 // Whether an element of this memory was copied to the host since then.
 bool simulator_copied_to_host(const void *device, size_t bytes);
 
+// Called after each call of a user's function: if the calls so far have changed memory that outlives them in turn, one
+// element after the other, the number of calls after which the first element is used again; once for each memory. 0:
+// no such memory is known.
+unsigned long simulator_calls_until_reuse(void);
+
 #pragma GCC visibility pop
 
 #endif

@@ -69,6 +69,26 @@ static double solution_count(const struct lines *rows, const char *shape, const 
     return -1;
 }
 
+// The idea of some lessons is that work overlaps: a kernel that waits for everything is as right and lacks it. What
+// must overlap a lesson declares by a row of its counts.csv that has the name of a row of the file.
+static void report_missing_overlap(const char *path, const struct lines *rows, const char *shape) {
+    struct lines overlap;
+    if (!lines_read(path, &overlap))
+        return;
+    for (int i = 1; i < overlap.count; i++) {
+        char what[64];
+        const char *comma = strrchr(overlap.line[i], ',');
+        snprintf(what, sizeof what, "%.*s", comma ? (int)(comma - overlap.line[i]) : 0, overlap.line[i]);
+        double own = comma ? strtod(comma + 1, NULL) : 0, solution = solution_count(rows, shape, what);
+        if (solution <= 0 || report_ratio * own > solution)
+            continue;
+        printf("right, but without the lesson's idea: %.0f %s, where the solution has %.0f (SHAPE=%s, counted by the "
+               "simulator) [no-overlap]\n",
+               own, what, solution, shape);
+    }
+    lines_free(&overlap);
+}
+
 int teach_compare(int count, char **word) {
     struct traced_kernel traced_kernel;
     struct lines rows;
@@ -90,6 +110,7 @@ int teach_compare(int count, char **word) {
         }
         if (reported)
             printf(" (SHAPE=%s, counted by the simulator) [more-traffic]\n", traced_kernel.shape);
+        report_missing_overlap(traced_kernel.overlap, &rows, traced_kernel.shape);
         traffic_free(&traced_kernel.traffic);
     }
     lines_free(&rows);
@@ -105,5 +126,9 @@ int teach_count(int count, char **word) {
     for (int k = 0; k < KINDS; k++)
         printf("\"%s\",%s,%.0f\n", traced_kernel.shape, kinds[k].name, sum_of_kind(&traced_kernel.traffic, &kinds[k]));
     traffic_free(&traced_kernel.traffic);
+    struct lines overlap;
+    for (int i = lines_read(traced_kernel.overlap, &overlap) ? 1 : overlap.count; i < overlap.count; i++)
+        printf("\"%s\",%s\n", traced_kernel.shape, overlap.line[i]);
+    lines_free(&overlap);
     return 0;
 }

@@ -19,7 +19,7 @@ struct run {
     const char *name, *source, *library;
     bool causal, has_device;
     const char *command[MAX_WORDS];
-    char csv[PATH_TEXT], json[PATH_TEXT], log[PATH_TEXT], ptxas[PATH_TEXT];
+    char csv[PATH_TEXT], json[PATH_TEXT], overlap[PATH_TEXT], log[PATH_TEXT], ptxas[PATH_TEXT];
     char shape[64]; // from the log of the check, "" if unknown
 };
 
@@ -65,20 +65,25 @@ static void set_file_names(struct run *run) {
         message_exit(EXIT_BAD_INPUT, "the name %.60s... is too long [name-too-long]", run->name);
     snprintf(run->csv, sizeof run->csv, "%.4080s.csv", stem);
     snprintf(run->json, sizeof run->json, "%.4080s.json", stem);
+    snprintf(run->overlap, sizeof run->overlap, "%.4070s-overlap.csv", stem);
     snprintf(run->log, sizeof run->log, "%.4080s.log", stem);
     snprintf(run->ptxas, sizeof run->ptxas, "%.4080s.ptxas", run->library);
     if (!make_parent_folder(run->csv))
         message_exit(EXIT_BAD_INPUT, "build/trace cannot be written [cannot-write]");
-    char *csv = NULL, *json = NULL;
-    if (asprintf(&csv, "%s/%s", folder, run->csv) < 0 || asprintf(&json, "%s/%s", folder, run->json) < 0)
+    char *csv = NULL, *json = NULL, *overlap = NULL;
+    if (asprintf(&csv, "%s/%s", folder, run->csv) < 0 || asprintf(&json, "%s/%s", folder, run->json) < 0 ||
+        asprintf(&overlap, "%s/%s", folder, run->overlap) < 0)
         message_exit(EXIT_CHECK_FAILED, "out of memory");
     setenv("SIMULATOR_TRACE", "1", 1);
     setenv("SIMULATOR_TRACE_CSV", csv, 1);
     setenv("SIMULATOR_TRACE_JSON", json, 1);
+    setenv("SIMULATOR_OVERLAP_CSV", overlap, 1);
     free(csv);
     free(json);
+    free(overlap);
     remove(run->csv);
     remove(run->json);
+    remove(run->overlap);
 }
 
 // Reads the shape from the log of the check: "... SHAPE=1,1,256,64 causal ...".
@@ -124,6 +129,7 @@ int run_traced_kernel(int count, char **word, struct traced_kernel *traced_kerne
     int status = process_run_to(run.log, true, run.command);
     find_shape(&run);
     snprintf(traced_kernel->shape, sizeof traced_kernel->shape, "%s", run.shape);
+    snprintf(traced_kernel->overlap, sizeof traced_kernel->overlap, "%s", run.overlap);
     if (status)
         return status;
     return *run.shape && traffic_read(run.csv, &traced_kernel->traffic) ? 0 : EXIT_CHECK_FAILED;

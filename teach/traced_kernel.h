@@ -2,10 +2,12 @@
 #ifndef TRACED_KERNEL_H
 #define TRACED_KERNEL_H
 
+#include "files.h"
 #include "traffic.h"
 
 struct traced_kernel {
     char shape[64];
+    char overlap[PATH_TEXT]; // file: what waits leave in flight, see simulator/traffic/overlap.h
     struct traffic traffic;
 };
 

@@ -53,6 +53,11 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "were committed before this read: how many groups may still be in flight after the wait that precedes the "
         "read, and is the group with this data among them? A wait covers the thread's own copies: what makes the other "
         "threads' copies visible?",
+    [SIM_FINDING_MISSING_PHASE_WAIT] =
+        "A bulk copy to shared memory is complete when the phase of the mbarrier that it signals has completed; a bulk "
+        "store has read its tile when its group has been waited for. Which mbarrier does this copy signal, which "
+        "parity does the thread wait for in this iteration, and does each thread that accesses the data wait, or pass "
+        "a barrier after one that did?",
     [SIM_FINDING_NOT_RESIDENT] =
         "A block of the grid waits for a block that has not started, and cannot start before another block "
         "exits: the GPU does not hold the whole grid at a time. How many blocks fit on an SM, by registers, "
@@ -70,8 +75,9 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "A phase completes when exactly the expected transaction bytes have arrived. How many bytes does each "
         "copy of the phase write, and is their sum the byte count of expect-tx?",
     [SIM_FINDING_PROXY_FENCE] = "Bulk copies and wgmma access shared memory through the async proxy; ordinary stores "
-                                "become visible to the async proxy by a proxy fence. Which threads store, and what do "
-                                "these threads execute between the store and the barrier?",
+                                "become visible to the async proxy by a proxy fence between them. Which threads store, "
+                                "which thread issues the copy or wgmma, and where on the way between the two is the "
+                                "fence: before the barrier in all threads that store, or after it?",
     [SIM_FINDING_TENSOR_MAP] =
         "The TMA unit reads the tensor map itself, from the kernel's parameters or from device memory. Where is "
         "the map that is used here stored, and which tensor does it describe?",

@@ -179,6 +179,18 @@ static void build_simulator(struct list *list) {
     // Keys that all queries see, by more than a tile of any size.
     add_causal(list, 1, 1, 5, 300, 64);
     add_causal(list, 1, 1, 20, 530, 128);
+    // Rows so far apart that an offset of 32 bits overflows: signed, from batch to batch, and of any kind, from head to
+    // head. The simulator has memory for the rows alone.
+    c = add(list, 2, 2, 5, 9, 32);
+    c->attention.layout = LAYOUT_STRIDES;
+    c->attention.stride[2] = 32;
+    c->attention.stride[1] = 9 * 32;
+    c->attention.stride[0] = 2200000000;
+    c = add(list, 2, 3, 9, 5, 64);
+    c->attention.layout = LAYOUT_STRIDES;
+    c->attention.stride[2] = 64;
+    c->attention.stride[0] = 9 * 64;
+    c->attention.stride[1] = 4400000000;
     // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
     add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
     // More heads, and more rows, than a grid may have in two of its directions. With one key all rows of a head would

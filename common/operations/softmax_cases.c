@@ -84,6 +84,9 @@ int softmax_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES]) {
         if (kind != MATRIX_QUICK || i % 4 == 0)
             cases[count++] = (struct problem_case){.matrix = {3, 1025}, .family = families[i]};
     }
+    // More rows than a grid may have in two of its directions, of which the simulator runs a part.
+    if (kind == MATRIX_SIMULATOR)
+        cases[count++] = (struct problem_case){.matrix = {65600, 9}};
     if (kind == MATRIX_GPU) {
         static const struct matrix_shape large[] = {{1, 131072},  {1, 131071}, {5, 131073},   {4096, 1024},
                                                     {4096, 4096}, {70000, 33}, {262177, 8192}};

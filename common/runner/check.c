@@ -156,9 +156,11 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     FILE *text = open_memstream(&skipped, &length);
     if (!text)
         message_exit(EXIT_CHECK_FAILED, "the host has no memory left");
+    const int offered = count;
     count = cases_select(check->worker, cases, count, text);
     fclose(text);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
+    check->report.offered = offered;
     fputs(skipped, stdout);
     free(skipped);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {

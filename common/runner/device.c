@@ -219,6 +219,10 @@ bool device_to_host(const void *device, size_t bytes) {
     return was_copied("simulator_copied_to_host", device, bytes);
 }
 
+unsigned long device_calls_until_reuse(void) {
+    return counted("simulator_calls_until_reuse");
+}
+
 int device_first_finding(void) {
     typedef int function(void);
     function *first = (function *)dlsym(RTLD_DEFAULT, "simulator_first_finding");

@@ -64,6 +64,9 @@ bool device_from_host(const void *device, size_t bytes);
 // Whether an element there was copied to the host since then. Always false on a GPU.
 bool device_to_host(const void *device, size_t bytes);
 
+// simulator_calls_until_reuse(); 0 on a GPU.
+unsigned long device_calls_until_reuse(void);
+
 // The kind of the first finding (simulator/findings.h); -1: none, or on a GPU.
 int device_first_finding(void);
 

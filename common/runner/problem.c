@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+// SPARSE_ROW_BYTES: what a row that lies alone takes the host, with what the simulator records of it.
+enum { SPARSE_BYTES = 1 << 28, SPARSE_ROW_BYTES = 1 << 16 };
 enum { STREAM_OFFSETS = 110, OFFSET_UNIT = 16, OFFSETS = 16, MOST_COMPARED = 1 << 28, MOST_DELAYED = 1 << 26 };
 
 static size_t element_bytes(const struct host_tensor *tensor) {
@@ -18,6 +20,22 @@ static size_t bytes_of(const struct host_tensor *tensor) {
     return (size_t)tensor_span(tensor) * element_bytes(tensor);
 }
 
+// A tensor whose strides are large and whose rows are few takes the simulator hardly any memory: it is written and read
+// row by row, and has no poison between its rows, where the simulator sees reads and, far from the rows, nothing else.
+static bool is_sparse(const struct host_tensor *tensor, bool simulated) {
+    size_t rows = (size_t)tensor->rows * ((size_t)tensor->columns * element_bytes(tensor) + SPARSE_ROW_BYTES);
+    return simulated && bytes_of(tensor) > SPARSE_BYTES && rows < bytes_of(tensor) / 16;
+}
+
+static double occupied_bytes(const struct host_tensor *tensor, bool simulated) {
+    return is_sparse(tensor, simulated) ? (double)tensor->rows * SPARSE_ROW_BYTES
+                                        : (double)tensor_allocation_bytes(bytes_of(tensor), !simulated);
+}
+
+static size_t row_offset(const struct host_tensor *tensor, int64_t row) {
+    return (size_t)layout_row(&tensor->layout, row) * element_bytes(tensor);
+}
+
 bool problem_fits(const struct kernel *kernel, const struct problem_case *which, const struct device *device,
                   int copies, struct message *reason) {
     const struct operation *operation = kernel->operation;
@@ -26,7 +44,7 @@ bool problem_fits(const struct kernel *kernel, const struct problem_case *which,
     operation->make(which, 0, false, &host);
     for (int i = 0; i < host.inputs + host.outputs; i++)
         if (!host.tensor[i].optional)
-            bytes += (double)tensor_allocation_bytes(bytes_of(&host.tensor[i]), !device->limits.simulated);
+            bytes += occupied_bytes(&host.tensor[i], device->limits.simulated);
     host_problem_free(&host);
     double workspace = (double)kernel_workspace_bytes(kernel, which);
     return device_holds(device, copies * bytes + workspace, case_host_bytes(operation, which), reason);
@@ -43,9 +61,21 @@ static void *scatter(const struct host_tensor *tensor) {
     return image;
 }
 
+static void fill_rows(const struct device_tensor *to, const struct host_tensor *from) {
+    size_t row_bytes = (size_t)from->columns * element_bytes(from);
+    char *row = host_allocate((int64_t)row_bytes, 1);
+    for (int64_t r = 0; r < from->rows; r++) {
+        dtype_store(from->dtype, host_row(from, r), from->columns, row);
+        CUDA(cudaMemcpy(to->data + row_offset(from, r), row, row_bytes, cudaMemcpyHostToDevice));
+    }
+    free(row);
+}
+
 static void fill(const struct device_tensor *to, const struct host_tensor *from) {
     int64_t kept = from->kept * from->columns;
-    if (!layout_is_plain(from)) {
+    if (to->sparse) {
+        fill_rows(to, from);
+    } else if (!layout_is_plain(from)) {
         void *image = scatter(from);
         tensor_fill(to, image, to->bytes);
         free(image);
@@ -68,6 +98,7 @@ struct device_problem problem_create(const struct host_problem *host, const stru
             continue;
         uint64_t unit = offset_seed ? inputs_random(offset_seed, STREAM_OFFSETS, (uint64_t)i) % OFFSETS : 0;
         p.tensor[i] = tensor_create(bytes_of(&host->tensor[i]), guarded, (size_t)unit * OFFSET_UNIT);
+        p.tensor[i].sparse = is_sparse(&host->tensor[i], device->limits.simulated);
         if (i < host->inputs)
             fill(&p.tensor[i], &host->tensor[i]);
     }
@@ -133,10 +164,20 @@ bool problem_has_output(const struct device_problem *p, int i) {
     return p->tensor[p->host->inputs + i].allocation;
 }
 
+static void poison_rows(const struct device_tensor *to, const struct host_tensor *tensor) {
+    for (int64_t r = 0; r < tensor->rows; r++)
+        CUDA(
+            cudaMemset(to->data + row_offset(tensor, r), POISON_BYTE, (size_t)tensor->columns * element_bytes(tensor)));
+}
+
 void problem_poison(const struct device_problem *p) {
-    for (int i = 0; i < p->host->outputs; i++)
-        if (problem_has_output(p, i))
-            tensor_poison(&p->tensor[p->host->inputs + i]);
+    for (int i = 0; i < p->host->outputs; i++) {
+        const struct device_tensor *output = &p->tensor[p->host->inputs + i];
+        if (problem_has_output(p, i) && output->sparse)
+            poison_rows(output, problem_output(p->host, i));
+        else if (problem_has_output(p, i))
+            tensor_poison(output);
+    }
 }
 
 cudaError_t problem_launch(const struct device_problem *p, const struct kernel *kernel, void *workspace,
@@ -156,30 +197,47 @@ static char *image_of(const struct device_tensor *tensor) {
     return image;
 }
 
+// The tensor's bytes, or those of its rows one behind the other.
+static char *rows_of(const struct device_tensor *from, const struct host_tensor *tensor) {
+    size_t row_bytes = (size_t)tensor->columns * element_bytes(tensor);
+    if (!from->sparse)
+        return image_of(from);
+    char *rows = host_allocate(tensor->rows, (int64_t)row_bytes);
+    for (int64_t r = 0; r < tensor->rows; r++)
+        CUDA(cudaMemcpy(rows + (size_t)r * row_bytes, from->data + row_offset(tensor, r), row_bytes,
+                        cudaMemcpyDeviceToHost));
+    return rows;
+}
+
+static const char *row_in(const char *rows, const struct device_tensor *from, const struct host_tensor *tensor,
+                          int64_t row) {
+    return rows +
+           (from->sparse ? (size_t)row * (size_t)tensor->columns * element_bytes(tensor) : row_offset(tensor, row));
+}
+
 void problem_outputs(const struct device_problem *p, float *outputs) {
     for (int i = 0; i < p->host->outputs; i++) {
         const struct host_tensor *tensor = problem_output(p->host, i);
         if (!problem_has_output(p, i))
             continue;
-        char *image = image_of(&p->tensor[p->host->inputs + i]);
+        const struct device_tensor *from = &p->tensor[p->host->inputs + i];
+        char *rows = rows_of(from, tensor);
         for (int64_t r = 0; r < tensor->rows; r++, outputs += tensor->columns)
-            dtype_load(tensor->dtype, image + (size_t)layout_row(&tensor->layout, r) * element_bytes(tensor),
-                       tensor->columns, outputs);
-        free(image);
+            dtype_load(tensor->dtype, row_in(rows, from, tensor, r), tensor->columns, outputs);
+        free(rows);
     }
 }
 
 static void read_scattered(const struct device_tensor *from, const struct host_tensor *tensor, problem_receive *receive,
                            void *context) {
-    char *image = image_of(from);
+    char *rows = rows_of(from, tensor);
     float *row = host_allocate(tensor->columns, sizeof *row);
     for (int64_t r = 0; r < tensor->rows; r++) {
-        dtype_load(tensor->dtype, image + (size_t)layout_row(&tensor->layout, r) * element_bytes(tensor),
-                   tensor->columns, row);
+        dtype_load(tensor->dtype, row_in(rows, from, tensor, r), tensor->columns, row);
         receive(context, r, 1, row, tensor->columns);
     }
     free(row);
-    free(image);
+    free(rows);
 }
 
 static void read_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor, problem_receive *receive,
@@ -227,9 +285,26 @@ static void *expected_image(const struct host_tensor *tensor, size_t bytes) {
     return image;
 }
 
+static bool rows_unchanged(const struct device_tensor *from, const struct host_tensor *tensor) {
+    size_t row_bytes = (size_t)tensor->columns * element_bytes(tensor);
+    char *rows = rows_of(from, tensor), *row = host_allocate((int64_t)row_bytes, 1);
+    bool same = true;
+    for (int64_t r = 0; r < tensor->rows && same; r++) {
+        dtype_store(tensor->dtype, host_row(tensor, r), tensor->columns, row);
+        same = !memcmp(row, row_in(rows, from, tensor, r), row_bytes);
+    }
+    free(row);
+    free(rows);
+    return same;
+}
+
 const char *problem_changed_input(const struct device_problem *p) {
     bool same = true;
     for (int i = 0; i < p->host->inputs; i++) {
+        if (p->tensor[i].sparse && !rows_unchanged(&p->tensor[i], &p->host->tensor[i]))
+            return p->host->tensor[i].name;
+        if (p->tensor[i].sparse)
+            continue;
         size_t bytes = p->tensor[i].bytes < MOST_COMPARED ? p->tensor[i].bytes : MOST_COMPARED;
         void *image = expected_image(&p->host->tensor[i], bytes), *now = host_allocate((int64_t)bytes, 1);
         CUDA(cudaMemcpy(now, p->tensor[i].data, bytes, cudaMemcpyDeviceToHost));
@@ -245,7 +320,7 @@ const char *problem_changed_input(const struct device_problem *p) {
 // Whether the poison between the rows is as it was.
 static bool gaps_intact(const struct device_tensor *from, const struct host_tensor *tensor) {
     size_t size = element_bytes(tensor), row_bytes = (size_t)tensor->columns * size;
-    if (tensor_span(tensor) == tensor->rows * tensor->columns)
+    if (from->sparse || tensor_span(tensor) == tensor->rows * tensor->columns)
         return true;
     char *image = image_of(from);
     for (int64_t r = 0; r < tensor->rows; r++)

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FEWEST_SHARE = 10 }; // one case in ten of the matrix has to run
+
 struct report report_begin(const struct arguments *arguments, const struct kernel_argument *kernel,
                            const struct device *device, int cases, uint64_t seed, bool seeded) {
     struct report report = {.arguments = arguments,
@@ -17,6 +19,7 @@ struct report report_begin(const struct arguments *arguments, const struct kerne
                             .seeded = seeded,
                             .seed = seed,
                             .cases = cases,
+                            .offered = cases,
                             .start = clock_seconds()};
     printf("%s on %s, %d case%s", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s");
     if (seeded)
@@ -117,8 +120,14 @@ bool report_enough(const struct report *report) {
 int report_end(struct report *report) {
     struct message difference;
     bool meets_contract = contract_is_the_lessons(report->kernel->source, &difference);
-    bool right = report->passed + report->not_verified == report->cases && report->passed > 0 && meets_contract;
+    // What a kernel refuses proves nothing of it.
+    bool few = FEWEST_SHARE * report->passed < report->offered;
+    bool right = report->passed + report->not_verified == report->cases && !few && meets_contract;
     message_clear_line();
+    if (few && !report->failed && report->begun == report->cases)
+        printf("\nonly %d of the %d cases of the contract ran, which is no check: the kernel, or what it says of its "
+               "shared memory and limits, leaves the others out [too-few-cases]\n",
+               report->passed, report->offered);
     if (!meets_contract)
         printf("\n%s\n", difference.text);
     if (report->begun < report->cases)
@@ -131,6 +140,7 @@ int report_end(struct report *report) {
     if (report->not_verified)
         printf(", %d not verified", report->not_verified);
     printf(", %.1f s%s\n", clock_seconds() - report->start, colour(COLOUR_PLAIN));
-    bool unknown = meets_contract && !report->failed && report->not_verified;
+    bool unknown = meets_contract && !report->failed && report->not_verified &&
+                   (!few || report->not_verified == report->cases || report->begun < report->cases);
     return right ? 0 : unknown ? EXIT_BAD_INPUT : EXIT_CHECK_FAILED;
 }

@@ -17,6 +17,7 @@ struct report {
     uint64_t seed;
     const char *adds; // additional checks on the other kind of device; NULL: none
     int cases;        // that will be run
+    int offered;      // of the matrix, with those that the kernel does not take
     int passed, failed, begun;
     int not_verified; // cases without a verdict
     int out_of_time;  // of these: cases that took too long

@@ -11,6 +11,7 @@ struct device_tensor {
     size_t bytes;
     char *allocation;
     size_t before, after; // bytes of poison around data
+    bool sparse;          // only its rows are ever written: see problem.c
 };
 
 // On a GPU the tensor is inside a larger allocation, between guard zones of NaN: a kernel that reads them gets wrong

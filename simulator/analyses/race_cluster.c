@@ -257,7 +257,7 @@ static void report_pending(struct warp *warp, const struct bound *bound, int lan
     const struct run *run = warp->run;
     element_name_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, element);
     const struct bound *copy = &warp->code[(target->race.pending[cell] - 1) >> 6];
-    warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, copy, lane,
+    warp_report(warp, SIM_FINDING_MISSING_PHASE_WAIT, bound, copy, lane,
                 "{here} %s %s of block (%u,%u,%u), which the {other} may still write: wait for the %s first (%s)",
                 writes ? "writes" : "reads", element, target->index.x, target->index.y, target->index.z,
                 sim_report_operation(copy->ptx), race_wait_for(copy, true));

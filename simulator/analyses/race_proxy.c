@@ -99,6 +99,10 @@ static inline bool is_copied(const struct warp *warp, const struct race_shared *
            epoch >> 5 <= warp->clock[epoch & 31] && !(race->pending_cells && race->pending[cell]);
 }
 
+bool race_proxy_is_copied(const struct warp *warp, uint32_t offset) {
+    return is_copied(warp, &warp->block->race, offset >> warp->run->kernel->shadow_shift);
+}
+
 void race_proxy_check(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
     if (!warp->block->race.on)
         return;

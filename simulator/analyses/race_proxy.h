@@ -46,6 +46,9 @@ void race_proxy_land(struct block *block, uint32_t epoch, int32_t pc, uint32_t o
 void race_proxy_note_swizzle(struct block *block, uint32_t offset, uint32_t bytes, int swizzle);
 int race_proxy_swizzle(const struct block *block, uint32_t offset, int32_t *pc);
 
+// Returns whether a copy has written the byte, and the warp has acquired the write.
+bool race_proxy_is_copied(const struct warp *warp, uint32_t offset);
+
 // fence.proxy.async: makes ordinary writes that this warp has acquired visible to the async proxy.
 void race_proxy_fence(struct warp *warp);
 

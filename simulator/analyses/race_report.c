@@ -4,6 +4,7 @@
 #include "../machine/element_names.h"
 #include "mixed.h"
 #include "race_proxy.h"
+#include "race_tile.h"
 
 #include <stdio.h>
 
@@ -87,6 +88,9 @@ void race_report_shared(struct warp *warp, const struct bound *bound, int lane, 
     char accessor[96], element[ELEMENT_NAME_TEXT], order[RACE_ORDER_TEXT];
     if (warp_reported(warp, kind, bound, other))
         return;
+    if (unit && writes && !other_wrote && other->ptx->opcode == PTX_OP_WGMMA_MMA_ASYNC &&
+        race_tile_report_write(warp, bound, other, lane, cell << warp->run->kernel->shadow_shift))
+        return;
     if (unit) {
         name_cell(warp, cell, element);
         warp_report(
@@ -125,10 +129,12 @@ void race_report_shared(struct warp *warp, const struct bound *bound, int lane, 
 void race_report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {
     uint32_t by = warp->block->race.pending[cell] - 1;
     char element[ELEMENT_NAME_TEXT];
-    if (warp_reported(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6]))
+    enum sim_finding_kind kind =
+        warp->code[by >> 6].ptx->opcode == PTX_OP_CP_ASYNC ? SIM_FINDING_MISSING_WAIT : SIM_FINDING_MISSING_PHASE_WAIT;
+    if (warp_reported(warp, kind, bound, &warp->code[by >> 6]))
         return;
     name_cell(warp, cell, element);
-    warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6], lane,
+    warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
                 "%s %s %s, which the {other} may still write: wait for the %s first (%s, then a barrier if another "
                 "thread waits)",
                 race_uses_async_proxy(bound) ? "{op}" : "{here}", does, element,

@@ -40,6 +40,7 @@
 #include "race_cluster.h"
 #include "race_proxy.h"
 #include "race_report.h"
+#include "race_tile.h"
 #include "same_value.h"
 #include "stale.h"
 #include "validity.h"
@@ -70,7 +71,8 @@ bool race_shared_create(struct block *block) {
         arrays, arrays + count, arrays + 2 * count, arrays + 3 * count, arrays + 4 * count, arrays + 5 * count};
     race->pending = arrays + 6 * count;
     race->swizzle = calloc(run->shared_bytes / SWIZZLE_GRANULE + 1, 1);
-    return race->swizzle;
+    race->guard = calloc(run->shared_bytes / SWIZZLE_GRANULE + 1, sizeof *race->guard);
+    return race->swizzle && race->guard;
 }
 
 void race_shared_free(struct block *block) {
@@ -80,6 +82,8 @@ void race_shared_free(struct block *block) {
     free(block->race.flag);
     stale_free(block);
     free(block->race.swizzle);
+    free(block->race.guard);
+    free(block->race.outside);
 }
 
 // Computes the floors from the clocks.
@@ -140,6 +144,7 @@ void race_shared_start(struct block *block) {
     memset(block->release_clock, 0, sizeof block->release_clock);
     race_cluster_start(block);
     race->early_reads = 0;
+    race_tile_start(block);
     stale_free(block);
     if (race->pending_cells) {
         memset(race->pending, 0, race->count * 4);

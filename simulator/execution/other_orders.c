@@ -150,7 +150,7 @@ enum sim_status other_orders_end(struct other_orders *others, enum sim_status st
     double own = processor_seconds(RUSAGE_SELF), children = processor_seconds(RUSAGE_CHILDREN);
     double limit[2] = {20 * (own - own_before) + 1, own + free_seconds - spent};
     if (status == SIM_OK && write(others->start, limit, sizeof limit) < 0)
-        status = SIM_LAUNCH_FAILURE; // nobody is there to run anything
+        status = SIM_LAUNCH_FAILURE; // the other process has ended
     close(others->start);
     bool failed = read(others->result, &outcome, sizeof outcome) == sizeof outcome;
     close(others->result);

@@ -7,6 +7,7 @@
 #include "../traffic/work.h"
 
 #include "../machine/block.h"
+#include "../traffic/overlap.h"
 
 #include <string.h>
 
@@ -93,6 +94,8 @@ static void complete(struct block *block, unsigned id) {
         if (waited && warp->work)
             work_wait_until(warp->work, barrier->time);
         if (waited) {
+            if (id)
+                overlap_count(OVERLAP_TURNS);
             warp->passed.id = id;
             warp->passed.threads = barrier->expected;
             warp->passed.warps = barrier->warps;

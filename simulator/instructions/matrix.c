@@ -2,7 +2,9 @@
 #include "families.h"
 
 #include "../lanes/fragment.h"
+#include "../memory/async.h"
 #include "../memory/spaces.h"
+#include "../traffic/overlap.h"
 #include "matrix.h"
 #include "sync.h"
 
@@ -83,6 +85,8 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     const struct lane_mma *what = operand_data(warp, bound->b);
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
+    if (async_in_flight(warp->block, warp->index))
+        overlap_count(OVERLAP_CP_ASYNC);
     for (int i = 0; i < 12; i++) {
         operand_ref where = bound->elements[4 + i];
         operand[i / 4][i % 4] = where == NO_OPERAND ? nothing : cells32(warp, where);

@@ -46,16 +46,18 @@ static void store_map(struct warp *warp, const struct bound *bound, const struct
     copy_map(access, origin, false);
 }
 
-static enum step report_misaligned(struct warp *warp, const struct bound *bound, int lane) {
+static enum step report_misaligned(struct warp *warp, const struct bound *bound, int lane, const char *verb,
+                                   uint64_t address) {
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{op} modifies the tensor map at address 0x%llx, which is not a multiple of %d bytes",
-                (unsigned long long)held.base, TENSOR_MAP_ALIGNMENT);
+                "{op} %s the tensor map at address 0x%llx, which is not a multiple of %d bytes", verb,
+                (unsigned long long)address, TENSOR_MAP_ALIGNMENT);
     return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
 }
 
 // One lane reads or writes the map, in several accesses.
 static enum step move_by_lane(struct warp *warp, const struct bound *bound, int lane, bool to_hand) {
-    enum step step = held.base % TENSOR_MAP_ALIGNMENT ? report_misaligned(warp, bound, lane) : STEP_NEXT;
+    enum step step =
+        held.base % TENSOR_MAP_ALIGNMENT ? report_misaligned(warp, bound, lane, "modifies", held.base) : STEP_NEXT;
     for (unsigned i = 0; i < PIECES && step == STEP_NEXT; i++) {
         uint64_t address = held.base + i * PIECE;
         struct access access = {
@@ -82,7 +84,7 @@ static enum step move_by_warp(struct warp *warp, const struct bound *bound, enum
     for (unsigned i = 0; i < LANES; i++)
         access.address[i] = held.base + (i < PIECES ? i * PIECE : 0);
     if (held.base % TENSOR_MAP_ALIGNMENT)
-        return report_misaligned(warp, bound, 0);
+        return report_misaligned(warp, bound, 0, "modifies", held.base);
     return access_run_uncounted(warp, bound, &access, to_hand ? load_map : store_map);
 }
 
@@ -255,6 +257,27 @@ bool bind_map_fence(struct binder *binder, const struct ptx_instruction *ptx, st
     bound->kind = BOUND_RUN;
     bound->run = releases ? run_release : run_acquire;
     if (!releases && !address_bind(binder, &ptx->src[0], &operands.from))
+        return false;
+    bound->c = bind_data(binder, &operands, sizeof operands);
+    return true;
+}
+
+// The prefetch itself has no effect that a program sees.
+static enum step run_prefetch(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct map_operands *operands = operand_data(warp, bound->c);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint64_t address = address_of_lane(warp, &operands->to, first_lane(left));
+        if (address % TENSOR_MAP_ALIGNMENT)
+            return report_misaligned(warp, bound, first_lane(left), "reads", address);
+    }
+    return STEP_NEXT;
+}
+
+bool bind_prefetch_map(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    struct map_operands operands = {.value = NO_OPERAND};
+    bound->kind = BOUND_RUN;
+    bound->run = run_prefetch;
+    if (!address_bind(binder, &ptx->src[0], &operands.to))
         return false;
     bound->c = bind_data(binder, &operands, sizeof operands);
     return true;

@@ -7,9 +7,11 @@
 #include "wgmma.h"
 
 #include "../analyses/race_proxy.h"
+#include "../analyses/race_tile.h"
 #include "../lanes/wgmma.h"
 #include "../machine/block.h"
 #include "../recording/recording.h"
+#include "../traffic/overlap.h"
 #include "families.h"
 
 #include <stdio.h>
@@ -197,13 +199,15 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                     at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
-            if (i == 0)
+            const bool outside = race_tile_read(warp, bound, tile, row, at, name);
+            if (i == 0 && !outside)
                 check_swizzle(warp, bound, tile, at, name);
-            if (noted) {
+            if (noted && !outside) {
                 race_proxy_read(warp, bound, 0, agent, clock, at, 16, copied);
                 continue;
             }
-            race_proxy_check(warp, bound, 0, at, 16);
+            if (!outside)
+                race_proxy_check(warp, bound, 0, at, 16);
             if (copied)
                 copied->all = false;
         }
@@ -350,6 +354,8 @@ static enum step wait_group(struct warp *warp, const struct bound *bound, struct
         return gone ? diverged(warp, bound, NULL, 0, "a warp of the warpgroup has exited before issuing the wgmma")
                     : warp_wait(warp, mask);
     mine->waited = group;
+    if (mine->committed > group)
+        overlap_count(OVERLAP_WGMMA);
     mine->retired = n;
     if (n && race_agent_of_wgmma(warp->block, warp->index, &agent))
         race_agent_wait(warp, agent, unit->group[warp->index / WARPGROUP].clock[n % MOST_IN_FLIGHT]);
@@ -377,34 +383,13 @@ static enum step run_group(struct warp *warp, const struct bound *bound, uint32_
     return STEP_NEXT;
 }
 
-static enum wgmma_element element_of(enum ptx_type type) {
-    switch (type) {
-    case PTX_F16:
-        return WGMMA_F16;
-    case PTX_BF16:
-        return WGMMA_BF16;
-    case PTX_TF32:
-        return WGMMA_TF32;
-    case PTX_E4M3:
-        return WGMMA_E4M3;
-    case PTX_S8:
-        return WGMMA_S8;
-    case PTX_U8:
-        return WGMMA_U8;
-    case PTX_B1:
-        return WGMMA_BITS;
-    default:
-        return WGMMA_E5M2;
-    }
-}
-
 bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bool a_in_shared = ptx->src[0].kind != PTX_OPERAND_VECTOR;
     int results = ptx->dst[0].count;
     uint32_t n = (uint32_t)ptx->shape[1];
     struct wgmma_operands operands = {
-        .what = {.a = element_of(ptx->mma_type[1]),
-                 .b = element_of(ptx->mma_type[2]),
+        .what = {.a = wgmma_element_of(ptx->mma_type[1]),
+                 .b = wgmma_element_of(ptx->mma_type[2]),
                  .n = n,
                  .k = (uint32_t)ptx->shape[2] / (ptx->mma_type[1] == PTX_B1 ? 8 : 1),
                  .sum = ptx->mma_type[0] == PTX_F16   ? WGMMA_SUM_F16
@@ -414,8 +399,8 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
                  .saturates = ptx->flags & PTX_SAT,
                  .sparse = ptx->flags & PTX_SPARSE,
                  .selector = (uint32_t)ptx->vector},
-        .a = {.element = element_of(ptx->mma_type[1]), .mn_major = ptx->src[5].bits == 1, .rows = 64},
-        .b = {.element = element_of(ptx->mma_type[2]), .mn_major = ptx->src[6].bits == 1, .rows = n},
+        .a = {.element = wgmma_element_of(ptx->mma_type[1]), .mn_major = ptx->src[5].bits == 1, .rows = 64},
+        .b = {.element = wgmma_element_of(ptx->mma_type[2]), .mn_major = ptx->src[6].bits == 1, .rows = n},
         .a_descriptor = a_in_shared ? bind_source(binder, &ptx->src[0], PTX_B64) : 0,
         .b_descriptor = bind_source(binder, &ptx->src[1], PTX_B64),
         .keeps = bind_source(binder, &ptx->src[2], PTX_PRED),

@@ -3,6 +3,7 @@
 #ifndef SIMULATOR_INSTRUCTIONS_WGMMA_H
 #define SIMULATOR_INSTRUCTIONS_WGMMA_H
 
+#include "../lanes/wgmma.h"
 #include "../machine/binder.h"
 
 struct block;
@@ -29,5 +30,27 @@ void wgmma_report_in_flight(struct warp *warp, const struct bound *bound, uint32
 // Makes every instruction of a bound kernel that accesses a register of wgmma check whether it is in flight. false: out
 // of memory.
 bool wgmma_watch(struct binder *binder);
+
+// The element type of an operand in shared memory.
+static inline enum wgmma_element wgmma_element_of(enum ptx_type type) {
+    switch (type) {
+    case PTX_F16:
+        return WGMMA_F16;
+    case PTX_BF16:
+        return WGMMA_BF16;
+    case PTX_TF32:
+        return WGMMA_TF32;
+    case PTX_E4M3:
+        return WGMMA_E4M3;
+    case PTX_S8:
+        return WGMMA_S8;
+    case PTX_U8:
+        return WGMMA_U8;
+    case PTX_B1:
+        return WGMMA_BITS;
+    default:
+        return WGMMA_E5M2;
+    }
+}
 
 #endif

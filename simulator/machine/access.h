@@ -51,4 +51,8 @@ static inline bool access_is_atomic(const struct access *access) {
     return access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION;
 }
 
+static inline const char *access_verb(const struct access *access) {
+    return access_is_atomic(access) ? "updates" : access_writes(access) ? "writes" : "reads";
+}
+
 #endif

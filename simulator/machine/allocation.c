@@ -11,6 +11,9 @@
 // that is passed to a kernel by mistake is never inside an allocation.
 #define WINDOW_END 0x00007e0000000000ull
 #define GAP (1ull << 30)
+// Around an allocation so large that an index of 32 bits wraps around in it, farther than such an index leads.
+#define LARGE (1ull << 30)
+#define LARGE_GAP (1ull << 35)
 #define ALIGNMENT 256ull
 #define FREED_REMEMBERED 256
 
@@ -53,9 +56,10 @@ static size_t count_starting_by(uint64_t address) {
 // Returns an address for span bytes with a gap on both sides. Addresses are assigned once, in ascending order, until
 // the window is used up; only then are holes reused.
 static uint64_t find_place(uint64_t span) {
-    if (cursor + span + GAP <= WINDOW_END) {
-        uint64_t position = cursor;
-        cursor += span + GAP;
+    uint64_t gap = span >= LARGE ? LARGE_GAP : GAP;
+    if (cursor + 2 * gap + span <= WINDOW_END) {
+        uint64_t position = cursor + (gap - GAP);
+        cursor = position + span + gap;
         return position;
     }
     uint64_t position = SIM_GLOBAL_WINDOW;
@@ -98,7 +102,9 @@ static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enu
     struct sim_allocation *allocation = address || host ? calloc(1, sizeof *allocation) : NULL;
     if (!allocation)
         return NULL;
-    void *bytes = mmap(NULL, mapping_bytes(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Only what is touched takes the host's memory: an address range with large strides costs nothing.
+    void *bytes =
+        mmap(NULL, mapping_bytes(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bytes == MAP_FAILED) {
         free(allocation);
         return NULL;

@@ -41,6 +41,9 @@ struct race_shared {
     unsigned pending_cells;
     uint8_t *swizzle; // [shared memory / SWIZZLE_GRANULE] swizzle mode of the tensor copy that filled it last, plus 1;
                       // 0: another copy
+    uint16_t *guard; // [shared memory / SWIZZLE_GRANULE] the mbarrier that the last copy to it signals, by its offset /
+                     // 8, plus 1; 0: the block has issued no copy to it
+    struct outside_tile *outside; // [MOST_OUTSIDE] wgmma that read outside of their tile; see analyses/race_tile.c
     size_t count;
     uint32_t first_epoch;   // smaller epochs belong to blocks that ran here before
     struct race_flag *flag; // [flag_room], a hash table by flag.word; see race_atomic.c

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "../simulator.h"
+#include "cause.h"
 #include "control.h"
 
 #include <pthread.h>
@@ -173,89 +174,10 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
     return hash;
 }
 
-#define MIXED_BARRIER                                                                                                  \
-    "two groups of warps use one barrier number, and each counts for the other: a group that waits at its own time "   \
-    "needs a number of its own."
-
-// Causes of findings whose details contain these words: they show more than the kind does. The first one counts.
-static const struct {
-    enum sim_finding_kind kind;
-    const char *words, *cause;
-} shown_cause[] = {
-    {SIM_FINDING_RACE_STREAMS, " griddepcontrol.wait ",
-     "griddepcontrol.wait (cudaGridDependencySynchronize()) must come before the first access to what the kernel "
-     "before "
-     "writes; only work that does not depend on that kernel may precede it."},
-    {SIM_FINDING_RACE_STREAMS, " the host ",
-     "the host does not wait: cudaStreamSynchronize(), cudaEventSynchronize() or cudaDeviceSynchronize() must come "
-     "between the call and the host's access."},
-    {SIM_FINDING_RACE_STREAMS, " nothing orders ",
-     "an event is missing: cudaEventRecord() after the first in its stream and cudaStreamWaitEvent() before the second "
-     "in the other stream. A stream created with cudaStreamNonBlocking does not wait for the default stream."},
-    {SIM_FINDING_DEADLOCK, " arrivals and ",
-     "fewer threads arrive in this phase than mbarrier.init expects; or the waiting thread is ahead by one phase: it "
-     "waits for the wrong parity, or another thread arrived before this one had seen the last phase end."},
-    {SIM_FINDING_DEADLOCK, "(named barrier ",
-     "fewer threads reach the barrier than it expects, or groups of threads that wait for each other use different "
-     "barrier numbers."},
-    {SIM_FINDING_RACE_ASYNC, "; named barrier ", MIXED_BARRIER},
-    {SIM_FINDING_RACE_BLOCK, "; named barrier ", MIXED_BARRIER},
-    {SIM_FINDING_RACE_ASYNC, " may still ",
-     "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
-     "groups in flight."},
-    {SIM_FINDING_RACE_ASYNC, " waited for ",
-     "one thread waits for the copy, and no barrier follows: each thread that accesses the data must wait on the "
-     "mbarrier, or pass a barrier after the wait."},
-    {SIM_FINDING_RACE_ASYNC, "",
-     "the thread that issues the asynchronous operation does not wait until all other threads have arrived after their "
-     "accesses: consumers at the stage's empty mbarrier, threads that store a tile at a barrier."},
-    {SIM_FINDING_MISSING_WAIT, " when the block exits",
-     "cp.async.bulk.wait_group.read 0 is missing before the end of the block, in the thread that issued the store."},
-    {SIM_FINDING_MISSING_WAIT, "(mbarrier.try_wait",
-     "the thread does not wait on the mbarrier that the copy signals, waits for the wrong phase, or accesses the data "
-     "before the wait."},
-    {SIM_FINDING_MISSING_WAIT, "(cp.async.wait_group",
-     "cp.async.wait_group (or __pipeline_wait_prior) is missing before the access, or leaves too many groups in "
-     "flight."},
-    {SIM_FINDING_OUT_OF_BOUNDS, " (0 = innermost)",
-     "an index is not checked before the TMA store or reduction: a TMA load fills elements outside of the tensor with "
-     "zeros, but a TMA store must start inside the tensor."},
-    {SIM_FINDING_MISALIGNED, " (innermost)",
-     "the innermost coordinate, times the element size, must be a multiple of 16 bytes."},
-    {SIM_FINDING_MISALIGNED, " of 0x",
-     "a bulk copy needs 16-byte aligned addresses and a size that is a multiple of 16 bytes; a TMA box needs a "
-     "128-byte "
-     "aligned address in shared memory."},
-    {SIM_FINDING_WGMMA_OPERAND, " swizzle",
-     "the swizzle mode in the wgmma descriptor (bits 62 and 63) must be that of the tensor map "
-     "(CU_TENSOR_MAP_SWIZZLE_...)."},
-    {SIM_FINDING_WGMMA_OPERAND, " sparsity metadata ", "the metadata belongs to other elements, or to other lanes."},
-    {SIM_FINDING_WGMMA_OPERAND, " descriptor ",
-     "the start address or a byte offset of the descriptor does not match the layout of the tile in shared memory."},
-    {SIM_FINDING_MBARRIER, " never initialized ",
-     "mbarrier.init is missing, or initializes an mbarrier at another address."},
-    {SIM_FINDING_MBARRIER, " after the initialization ",
-     "a __syncthreads(), or cluster.sync() for an mbarrier of another block, is missing after mbarrier.init."},
-    {SIM_FINDING_MBARRIER, " one arrival too many ",
-     "the arrival count of mbarrier.init is less than the number of arrivals per phase, or the transaction byte count "
-     "of the phase is too large, so that the phase does not complete."},
-};
-
-// The cause that the details show, or else the usual one of the kind. Two threads that write one element by one
-// instruction compute the same index.
-static const char *cause_of(enum sim_finding_kind kind, bool same, const char *words) {
-    bool races = kind == SIM_FINDING_RACE_BLOCK || kind == SIM_FINDING_RACE_WARP;
-    if (races && same && strstr(words, " writes ") && strstr(words, " wrote "))
-        return "the index is the same for two threads: a barrier would not help.";
-    for (size_t i = 0; i < sizeof shown_cause / sizeof *shown_cause; i++)
-        if (shown_cause[i].kind == kind && strstr(words, shown_cause[i].words))
-            return shown_cause[i].cause;
-    return kinds[kind].usual_cause;
-}
-
 static char *make_details(const char *cause, const char *listing) {
     char *details;
-    if (asprintf(&details, "Usual cause: %s%s%s", cause, listing ? "\n" : "", listing ? listing : "") < 0)
+    if (asprintf(&details, "%s%s%s%s", *cause ? "Usual cause: " : "", cause, *cause && listing ? "\n" : "",
+                 listing ? listing : "") < 0)
         return NULL;
     return details;
 }
@@ -286,7 +208,7 @@ static struct finding *add(enum sim_finding_kind kind, int32_t instruction, int3
     snprintf(new->code, sizeof new->code, "%s", code);
     if (asprintf(&new->title, "%s: %s%s", kinds[kind].title, text, where) < 0)
         new->title = NULL;
-    new->details = make_details(cause_of(kind, instruction == other && instruction >= 0, text), listing);
+    new->details = make_details(finding_cause(kind, instruction == other && instruction >= 0, text), listing);
     warnings += is_warning(kind);
     return new;
 }
@@ -349,6 +271,10 @@ static bool is_consequence(const struct finding *one) {
         bool races = race->kind == SIM_FINDING_RACE_BLOCK || race->kind == SIM_FINDING_RACE_ASYNC;
         if (races && one->kind == SIM_FINDING_PROXY_FENCE && same)
             return true;
+        bool follows = is_uninitialized(one->kind) || one->kind == SIM_FINDING_MISSING_PHASE_WAIT ||
+                       one->kind == SIM_FINDING_RACE_ASYNC;
+        if (race->kind == SIM_FINDING_WGMMA_OPERAND && follows && reads)
+            return true;
         if (race->kind == SIM_FINDING_RACE_BLOCK &&
             ((one->kind == SIM_FINDING_RACE_WARP && (same || swapped)) || (is_uninitialized(one->kind) && reads)))
             return true;
@@ -370,13 +296,14 @@ static bool was_printed(const struct finding *one) {
     return false;
 }
 
-// The order of printing: an index out of bounds may be the cause of a race, and a race or a divergent barrier the cause
-// of all other findings.
+// The order of printing: an index or a descriptor out of bounds may be the cause of a race, and a race or a divergent
+// barrier the cause of all other findings.
 static int rank(const struct finding *one) {
     switch (one->kind) {
     case SIM_FINDING_OUT_OF_BOUNDS:
     case SIM_FINDING_SHARED_OUT_OF_BOUNDS:
     case SIM_FINDING_LOCAL_OUT_OF_BOUNDS:
+    case SIM_FINDING_WGMMA_OPERAND:
         return 0;
     case SIM_FINDING_RACE_BLOCK:
     case SIM_FINDING_RACE_WARP:
@@ -421,7 +348,10 @@ static void print_finding(const struct finding *one) {
         snprintf(times, sizeof times, " (%llu times)", (unsigned long long)one->count);
     fputs(severity, stderr);
     print_words(one->title ? one->title : kinds[one->kind].title, (int)strlen(severity));
-    fprintf(stderr, "%s [%s]\n ", times, one->code);
+    fprintf(stderr, "%s [%s]\n", times, one->code);
+    if (one->details && !*one->details)
+        return;
+    fputc(' ', stderr);
     print_words(one->details ? one->details : kinds[one->kind].usual_cause, 1);
     fputc('\n', stderr);
 }

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-// Replaces the usual cause of this launch's finding at the instruction.
+// Replaces the usual cause of this launch's finding at the instruction; "": none is known.
 void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const char *cause);
 
 // Adds a finding; a second one of the same kind at the same pair of instructions only increments its count.

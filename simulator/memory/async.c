@@ -68,6 +68,10 @@ static bool make_room(struct copies *copies) {
     return true;
 }
 
+bool async_in_flight(const struct block *block, unsigned warp) {
+    return block->async && block->async->of[warp].count;
+}
+
 bool async_commit(struct block *block, unsigned warp, uint32_t lanes) {
     if (!make_queue(block))
         return false;

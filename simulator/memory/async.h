@@ -13,6 +13,7 @@ void async_start(struct block *block);
 void async_free(struct block *block);
 
 // Threads close their group of copies and open another one. false: the host has no memory left.
+bool async_in_flight(const struct block *block, unsigned warp); // some copy of the warp is
 bool async_commit(struct block *block, unsigned warp, uint32_t lanes);
 
 // Lands the copies that these threads have issued, except those of the `kept` latest groups that each has committed and

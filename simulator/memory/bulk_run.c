@@ -4,6 +4,7 @@
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../analyses/race_tile.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
 #include "../traffic/work.h"
@@ -55,7 +56,7 @@ static bool set_segments(struct bulk_copy *copy, uint32_t offset, const struct b
 
 // Notes the copy's destination in the shadow: as one range if its segments are consecutive.
 static void note_in_flight(struct warp *warp, const struct bound *bound, int lane, struct block *target,
-                           const struct bulk_copy *copy) {
+                           const struct bulk_copy *copy, uint32_t mbarrier) {
     uint32_t first = UINT32_MAX, end = 0;
     for (uint32_t i = 0; i < copy->segments; i++) {
         const struct bulk_segment *segment = &copy->segment[i];
@@ -65,6 +66,7 @@ static void note_in_flight(struct warp *warp, const struct bound *bound, int lan
     const bool whole = end - first == copy->bytes;
     for (uint32_t i = 0; i < (whole ? 1 : copy->segments); i++) {
         uint32_t offset = whole ? first : copy->segment[i].offset, bytes = whole ? copy->bytes : copy->segment[i].bytes;
+        race_tile_note_copy(target, offset, bytes, mbarrier);
         if (target != warp->block)
             race_cluster_issue(warp, bound, lane, target, offset, bytes);
         else if (!copy->reduces)
@@ -175,7 +177,7 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         copy->time = work_copy(warp->work, copy->bytes);
     traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
-    note_in_flight(warp, bound, lane, target, copy);
+    note_in_flight(warp, bound, lane, target, copy, barrier->offset);
     if (barrier->first)
         barrier->last->next = copy;
     else

@@ -253,7 +253,7 @@ void bulk_end(struct block *block) {
         struct bulk_store *store = block->stores->first;
         struct warp *warp = &block->warp[store->warp];
         if (!store->read && block->race.on)
-            warp_report(warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
+            warp_report(warp, SIM_FINDING_MISSING_PHASE_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
                         "the {op} may still read shared memory when the block exits [missing-store-wait]");
         block->stores->first = store->next;
         finish(store);

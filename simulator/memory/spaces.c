@@ -1,5 +1,7 @@
 // Addresses of memory instructions: see spaces.h.
 #include "spaces.h"
+#include "invalid_address.h"
+
 #include "../analyses/race_shared.h"
 #include "../analyses/stale.h"
 #include "../recording/recording.h"
@@ -11,10 +13,6 @@
 #include "../machine/element_names.h"
 
 #include <stdio.h>
-
-static const char *access_verb(const struct access *access) {
-    return access_is_atomic(access) ? "updates" : access_writes(access) ? "writes" : "reads";
-}
 
 static enum step report_misaligned(struct warp *warp, const struct bound *bound, struct access *access, uint32_t unit) {
     access_fill(access);
@@ -42,41 +40,6 @@ static enum step report_out_of_bounds(struct warp *warp, const struct bound *bou
         }
     }
     return STEP_NEXT;
-}
-
-static enum step report_invalid_address(struct warp *warp, const struct bound *bound, const struct access *access,
-                                        int lane) {
-    uint64_t address = access->address[lane];
-    int64_t distance = 0;
-    const struct sim_allocation *freed = sim_memory_find_freed(address);
-    const struct sim_allocation *nearest = sim_memory_nearest(address, &distance);
-    char text[256 + ELEMENT_NAME_TEXT];
-    if (freed && freed->kind == SIM_ALLOCATION_HOST) {
-        snprintf(text, sizeof text, "in pinned or managed memory of %zu bytes that was freed [use-after-free]",
-                 freed->size);
-    } else if (freed) {
-        snprintf(text, sizeof text, "in allocation %u of %zu bytes that was freed [use-after-free]", freed->id,
-                 freed->size);
-    } else if (!nearest) {
-        snprintf(text, sizeof text, "but no device memory is allocated [invalid-address]");
-    } else if (distance > (1ll << 30) || distance < -(1ll << 30)) {
-        snprintf(text, sizeof text, "which is not in device memory%s [invalid-address]",
-                 address < SIM_GLOBAL_WINDOW || address >> 44 != SIM_GLOBAL_WINDOW >> 44 ? ": a null or a host pointer"
-                                                                                         : "");
-    } else {
-        uint64_t inside = address - nearest->address;
-        bool straddles = distance == 0; // starts inside the allocation, ends outside
-        long long away = straddles      ? (long long)(inside + access->bytes - nearest->size)
-                         : distance < 0 ? -distance
-                                        : distance;
-        char owner[ELEMENT_NAME_TEXT];
-        element_name_allocation(nearest, owner);
-        snprintf(text, sizeof text, "%lld byte%s %s %s", away, away == 1 ? "" : "s",
-                 distance < 0 ? "before" : "past the last byte of", owner);
-    }
-    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
-                access_verb(access), access->bytes, (unsigned long long)address, text);
-    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
 static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
@@ -178,7 +141,7 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
         return run_lanes_separately(warp, bound, access, action);
     if (!allocation) {
         access_fill(access);
-        return report_invalid_address(warp, bound, access, first_lane(access->mask));
+        return invalid_address_report(warp, bound, access, first_lane(access->mask));
     }
     bool writes = access_writes(access) || access_is_atomic(access);
     if (writes && allocation->kind == SIM_ALLOCATION_CONST_VARIABLE) {

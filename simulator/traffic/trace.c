@@ -3,6 +3,7 @@
 #include "../machine/kernel_name.h"
 #include "../simulator.h"
 #include "counts.h"
+#include "overlap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static bool write_work_file(void);
 
 static void write_at_exit(void) {
     const char *csv = getenv("SIMULATOR_TRACE_CSV"), *json = getenv("SIMULATOR_TRACE_JSON");
-    if (((csv || json) && simulator_write_trace(csv, json) != 0) || !write_work_file()) {
+    if (((csv || json) && simulator_write_trace(csv, json) != 0) || !write_work_file() || !overlap_write()) {
         fprintf(stderr, "simulator: the trace could not be written: %s: check SIMULATOR_TRACE_CSV and _JSON\n",
                 strerror(errno));
     }

@@ -4,6 +4,7 @@
 //   SIMULATOR_TRACE_CSV=path     written when the process ends
 //   SIMULATOR_TRACE_JSON=path    the same as JSON
 //   SIMULATOR_WORK_CSV=path      work of the units of an SM, one row per kernel and grid (work.h)
+//   SIMULATOR_OVERLAP_CSV=path   what waits leave in flight (overlap.h)
 // A row is one memory instruction of one kernel. A function in simulator.h writes the files earlier.
 #ifndef SIMULATOR_TRAFFIC_TRACE_H
 #define SIMULATOR_TRAFFIC_TRACE_H

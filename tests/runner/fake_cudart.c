@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static cudaError_t last_error, pending_error;
@@ -112,13 +113,25 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     return done();
 }
 
+enum { HEADER = 4096 }; // before the memory: how much it is
+
+// Only what is touched takes memory, as in the simulator: tensors with large strides have few rows.
 cudaError_t cudaMalloc(void **pointer, size_t size) {
-    *pointer = aligned_alloc(256, (size + 255) / 256 * 256);
-    return *pointer ? done() : cudaErrorMemoryAllocation;
+    char *mapping =
+        mmap(NULL, size + HEADER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED)
+        return cudaErrorMemoryAllocation;
+    memcpy(mapping, &size, sizeof size);
+    *pointer = mapping + HEADER;
+    return done();
 }
 
 cudaError_t cudaFree(void *pointer) {
-    free(pointer);
+    size_t size;
+    if (pointer) {
+        memcpy(&size, (char *)pointer - HEADER, sizeof size);
+        munmap((char *)pointer - HEADER, size + HEADER);
+    }
     return done();
 }
 

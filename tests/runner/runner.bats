@@ -96,7 +96,7 @@ wrong() {
     run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim
     [ "$status" -eq 0 ]
     [[ $output =~ "not part of this lesson: causal masks ("[1-9][0-9]*" cases)" ]]
-    [[ $output == *"strides (8 cases)"*"grouped heads (4 cases)"* ]]
+    [[ $output == *"strides (10 cases)"*"grouped heads (4 cases)"* ]]
     for asked in --causal "--shape 1,1,8,8 --causal" "--shape 1,4:2,8,8" "--shape 1,1,8,8 --layout bnhd"; do
         run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim $asked
         echo "$output"
@@ -235,6 +235,12 @@ wrong() {
     MISTAKE=endless simulated check --time-limit 1
     [ "$status" -eq 2 ]
     [[ $output == *"stopped after 3 of "* ]]
+}
+
+@test "a kernel that refuses most cases is not checked, whatever the others say" {
+    MISTAKE=inflated simulated check
+    [ "$status" -eq 1 ]
+    [[ $output == *" cases of the contract ran, which is no check: "*"[too-few-cases]"* ]]
 }
 
 @test "the time of other programs is not that of a case" {
