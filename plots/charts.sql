@@ -348,10 +348,10 @@ SELECT chart, panel, sum(height) OVER (PARTITION BY chart, panel ORDER BY positi
 FROM (SELECT r.*, end, l.value AS line, iif(l.label IS NULL, 0, 24) AS top,
         iif(is_head, 22 + 8 * (position > min(position) OVER (PARTITION BY chart, panel)), 20) AS height
     FROM bar_row AS r JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS l USING (chart));
--- A digit or a letter takes about 9 pixels, 8 in a name. The column of figures is as wide on every GPU unless a figure is longer than usual.
+-- A letter takes about 9 pixels, 8 in a name and 10 in N=4096 D=128. The column of figures is as wide on every GPU unless a figure is longer than usual.
 CREATE VIEW bars_settings AS
 SELECT chart, printf('panels = %d; rows_height = %d; stacked_height = %d; label_space = %d; figure_space = %d; line_label = "%s"; line_at = %g',
-    max(panel) + 1, max(y) + 16, max(stacked_y) + 16, iif(chart IN side_by_side, 8, 9) * max(iif(is_head, 0, length(text))),
+    max(panel) + 1, max(y) + 16, max(stacked_y) + 16, iif(chart IN side_by_side, 8, 10.5) * max(iif(is_head, 0, length(text))),
     9 * max(iif(chart IN side_by_side, 5, 13), max(length(figure))),
     coalesce(max(line.label), ''), coalesce(max(line.value / end), 0)) AS settings
 FROM bars JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS line USING (chart) GROUP BY chart;
@@ -363,11 +363,13 @@ CREATE VIEW axis_top AS
 SELECT chart, max(max(y), coalesce((SELECT max(value) FROM ceiling_line AS c WHERE c.chart = l.chart), 0)) AS most FROM line_point AS l
     GROUP BY chart;
 -- Names at the ends of lines, spaced by one line of text, 0.055 of the axis. Each position is the mean of two layouts: in one, overlapping names
--- move up; in the other, they move down. No name is below the axis. value: the y of the end of the line.
+-- move up; in the other, they move down. No name is below the axis, or above the plot, where gnuplot would leave it out. value: the y of the
+-- end of the line.
 CREATE VIEW line_ends AS
-SELECT chart, end, 0.055 * most * position + max(0.02 * most - 0.055 * most, (max(y - 0.055 * most * position) OVER (PARTITION BY chart
-    ORDER BY position ROWS UNBOUNDED PRECEDING) + min(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position DESC
-    ROWS UNBOUNDED PRECEDING)) / 2) AS y, name, hue, y AS value
+SELECT chart, end, 0.055 * most * position + max(-0.035 * most, min(1.06 * most - 0.055 * most * count(*) OVER (PARTITION BY chart),
+    (max(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position ROWS UNBOUNDED PRECEDING) +
+        min(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position DESC ROWS UNBOUNDED PRECEDING)) / 2)) AS y,
+    name, hue, y AS value
 FROM (SELECT *, row_number() OVER (PARTITION BY chart ORDER BY y, name) AS position FROM (
     SELECT chart, end, y, name, hue FROM lines WHERE x = end
     UNION ALL SELECT chart, max(x), value, label, 0 FROM ceiling_line JOIN line_point USING (chart) GROUP BY chart, label) JOIN axis_top USING (chart));
