@@ -331,18 +331,6 @@ full() {
     [ ! -e build/plots ]
 }
 
-@test "wrong arguments: one line, status 2" {
-    run plots/draw nowhere
-    [ "$status" -eq 2 ]
-    [ "$output" = "plots/draw: nowhere is not a folder; make bench writes results on a machine with a GPU [no-folder]" ]
-    run plots/draw --fast
-    [ "$status" -eq 2 ]
-    [ "${#lines[@]}" -eq 1 ]
-    run plots/draw results results
-    [ "$status" -eq 2 ]
-    [ "${#lines[@]}" -eq 1 ]
-}
-
 @test "another folder of results, and a call from another folder" {
     long
     mkdir elsewhere
