@@ -80,7 +80,8 @@ FROM ladder_bar;
 INSERT INTO side_by_side VALUES ('ladder');
 INSERT INTO chart
 SELECT 'ladder', 'bars', 1, title, prefix || 'attention, forward pass, TFLOP/s: a longer bar is faster, and the mark is the peak of the GPU. Grey: libraries',
-    'Bars: ' || lessons || ' kernels' || coalesce(group_concat(text, ','), '') || ' TFLOP/s; libraries beside them.',
+    'Bars: ' || lessons || ' kernels:' || group_concat(text, ',') || ' TFLOP/s' || iif(EXISTS (SELECT 1 FROM ladder_bar WHERE library IS NOT NULL),
+        '; libraries beside them', '') || '.',
     'TFLOP/s of each lesson, and of the libraries in grey, below the peak of the GPU.',
     'bf16: B=4 H=16 N=4096 D=128. fp32: B=1 H=16 N=4096 D=64, TF32 off. No mask. Medians of interleaved CUDA-event timings; ' || runs || '.'
 FROM (SELECT dtype, ' ' || dtype || ' from ' || three_digits(min(tflops) FILTER (WHERE library IS NULL)) || ' to ' ||
