@@ -71,6 +71,7 @@ MAKEFLAGS += --keep-going
 endif
 
 comma := ,
+space := $(subst ,, )
 # Quotes the user's text for the shell.
 shell_quote = '$(subst ','\'',$1)'
 

@@ -11,8 +11,6 @@ UNITS  :=
 FA3     :=
 CUTLASS :=
 
-$(if $(FA3)$(CUTLASS),$(if $(filter peers build/%,$(goals)),,$(error FA3 and CUTLASS are only for peers: make peers DTYPE=bf16 FA3=folder [wrong-action])))
-
 ifneq (,$(filter peers,$(selected_actions)))
   $(if $(filter-out peers,$(selected_actions)),$(error peers cannot be combined with other actions: first make $(filter-out peers,$(selected_actions)), then make peers [exclusive-goal]))
   $(if $(filter sim,$(DEVICE)),$(error peers times kernels and needs a GPU; omit DEVICE [needs-gpu]))
@@ -20,7 +18,6 @@ ifneq (,$(filter peers,$(selected_actions)))
   $(if $(KERNEL)$(DATA),$(error peers times lessons and solutions, not KERNEL or DATA: make lesson-02 peers [wrong-action]))
 
   # All solutions and baselines, or the selected lessons; in both cases the unfused row softmax, which is their baseline.
-  space        := $(subst ,, )
   peer_sources := $(if $(selected_lessons),$(foreach u,$(selected_lessons),$(call files,$u)),$(wildcard solutions/*/*.cu baselines/*.cu))
   compared_libraries := $(patsubst %.cu,build/kernels/%.so,$(sort $(peer_sources) $(wildcard solutions/*/unfused_*.cu)))
   # peers-ready fails before the compilation if the comparison cannot run.

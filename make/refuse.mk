@@ -25,7 +25,16 @@ from_command_line = $(if $(findstring command,$(origin $1)),$($1))
 $(foreach s,CAUSAL QUICK FRESH LSE EAGER UNITS AGAIN ALL,$(if $(filter-out 0 1,$(call from_command_line,$s)),\
 $(error $s=$($s) is unknown; use 0 or 1 [unknown-value])))
 
-$(if $(OUT),$(if $(filter check,$(selected_actions)),,$(error OUT is only for check: make lesson-02 check SHAPE=1,1,64,64 OUT=$(OUT) [wrong-action])))
+# VARIABLE/GOAL,GOAL: the goals that take a variable; to others it would say nothing. 0 is as good as none.
+running    := all,check,bench,trace,explore,profile,peers,repair,watch
+taken_by   := $(foreach v,SHAPE CAUSAL DTYPE DATA SEED INPUTS LAYOUT SCALE TIME_LIMIT QUICK,$v/$(running)) OUT/check BESIDE/explore \
+              SIZES/bench FRESH/bench LSE/bench EAGER/peers UNITS/peers FA3/peers CUTLASS/peers AGAIN/hint,quiz BLANK/hint ALL/plots,all \
+              CHECK/stills GPU/post OUTLINE/post LINKS/post URL/post
+takers      = $(subst $(comma), ,$(word 2,$(subst /, ,$(filter $1/%,$(taken_by)))))
+$(if $(filter build/%,$(goals)),,$(foreach v,$(foreach t,$(taken_by),$(firstword $(subst /, ,$t))),\
+$(if $(filter-out 0,$(call from_command_line,$v)),$(if $(filter $(call takers,$v),$(goals)),,\
+$(error $v is only for $(subst $(space),$(comma) ,$(call takers,$v)) [wrong-action])))))
+
 $(if $(OUT),$(if $(word 2,$(checked_units)),$(error OUT=$(OUT) holds the output of one lesson; select exactly one [one-lesson])))
 
 # nvcc writes source paths into the PTX without escaping " and \.
@@ -46,7 +55,6 @@ endif
 ifneq (,$(BESIDE))
   $(if $(word 2,$(BESIDE))$(filter-out $(lessons) $(solutions) none,$(BESIDE)),\
   $(error BESIDE=$(BESIDE) is unknown; use one of $(lessons), solution-NN for the solution of each, or none [unknown-value]))
-  $(if $(filter explore,$(selected_actions)),,$(error BESIDE is only for explore: make $(or $(firstword $(selected_lessons)),lesson-02) explore BESIDE=$(BESIDE) [wrong-action]))
 endif
 
 ifneq (,$(PART))

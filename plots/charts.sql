@@ -4,7 +4,7 @@
 .load build/sql_text
 
 -- subtitle: the line below the title; alt: text alternative, under 200 characters; is_default: 1 if the chart is drawn without ALL=1.
-CREATE TABLE chart (name, script, is_default, title, subtitle, alt, caption, footnote, settings DEFAULT '');
+CREATE TABLE chart (name, script, is_default, title, subtitle, alt, caption, footnote);
 -- head: a heading on a line of its own above its bars. hue 0 is grey; mark: position of a line across the bar.
 CREATE TABLE bar (chart, position, head, label, value, figure, hue, mark);
 -- Bar charts whose heads stand side by side, each with an axis of its own.
@@ -57,7 +57,7 @@ SELECT 'ladder-d' || D, 'bars', D = 64,
         iif(library IS NULL, '', ' Grey: libraries in the same run, TF32 off.'),
     'In brackets: speed-up over the previous lesson. ' || iif(library IS NULL, '', 'Grey: libraries, TF32 off' || iif(EXISTS (SELECT 1 FROM bar
         WHERE chart = 'ladder-d' || D AND figure LIKE '%xTF32)'), '; 3xTF32: on tensor cores, three TF32 multiplications per fp32 multiplication. ',
-        '. ')) || method, ''
+        '. ')) || method
 FROM (SELECT D, count(*) AS lessons, three_digits(min(tflops)) AS low, max(tflops) AS most, three_digits(max(tflops)) AS high,
         max(peak) AS peak, prefix, method, (SELECT three_digits(max(value)) FROM bar WHERE chart = 'ladder-d' || D AND hue = 0) AS library
     FROM ladder_on_gpu JOIN run_on_gpu USING (run), device_prefix WHERE what = 'attention' GROUP BY D);
@@ -80,9 +80,10 @@ FROM ladder_bar;
 INSERT INTO side_by_side VALUES ('ladder');
 INSERT INTO chart
 SELECT 'ladder', 'bars', 1, title, prefix || 'attention, forward pass, TFLOP/s: a longer bar is faster, and the mark is the peak of the GPU. Grey: libraries',
-    'Bars: ' || lessons || ' kernels' || coalesce(group_concat(text, ','), '') || ' TFLOP/s; libraries beside them.',
+    'Bars: ' || lessons || ' kernels:' || group_concat(text, ',') || ' TFLOP/s' || iif(EXISTS (SELECT 1 FROM ladder_bar WHERE library IS NOT NULL),
+        '; libraries beside them', '') || '.',
     'TFLOP/s of each lesson, and of the libraries in grey, below the peak of the GPU.',
-    'bf16: B=4 H=16 N=4096 D=128. fp32: B=1 H=16 N=4096 D=64, TF32 off. No mask. Medians of interleaved CUDA-event timings; ' || runs || '.', ''
+    'bf16: B=4 H=16 N=4096 D=128. fp32: B=1 H=16 N=4096 D=64, TF32 off. No mask. Medians of interleaved CUDA-event timings; ' || runs || '.'
 FROM (SELECT dtype, ' ' || dtype || ' from ' || three_digits(min(tflops) FILTER (WHERE library IS NULL)) || ' to ' ||
             three_digits(max(tflops) FILTER (WHERE library IS NULL)) AS text FROM ladder_bar GROUP BY dtype ORDER BY dtype),
     (SELECT count(DISTINCT name) FILTER (WHERE library IS NULL) AS lessons FROM ladder_bar),
@@ -141,7 +142,7 @@ SELECT chart, 'lines', chart IN ('tflops-d64', 'tflops-bf16-d128'),
     'Useful floating-point operations per second over the number of queries and keys; each line is labelled with the number of its lesson.',
     method || coalesce((SELECT ' mma, wgmma: mma.sync and wgmma without loads' || iif(c.run = o.run, '', ', in another run') || '.'
         FROM ceiling_on_gpu AS c WHERE c.what = 'mma_bf16' AND dtype <> 'fp32'), '') ||
-        iif((SELECT max(noisy) FROM line_point WHERE line_point.chart = o.chart), ' Ringed: noisy.', ''), ''
+        iif((SELECT max(noisy) FROM line_point WHERE line_point.chart = o.chart), ' Ringed: noisy.', '')
 FROM last_point AS e JOIN over_n AS o USING (chart, N) JOIN run_on_gpu USING (run), device_prefix
 WHERE name = last AND is_lesson AND what = 'attention' AND chart IN (SELECT chart FROM line_point);
 
@@ -180,7 +181,7 @@ SELECT chart, 'limits', chart = 'limits-d64', 'The busiest unit changes: ' || gr
     prefix || 'utilization in percent of peak, fp32, B=1 H=16 N=4096 D=' || substr(chart, 9) || ', no mask',
     'Busiest unit: ' || group_concat(text, '; ') || '; fp32, N=4096, D=' || substr(chart, 9) || '.',
     'Utilization of each unit of the GPU by each lesson; the busiest unit is red.',
-    profile_text || 'Useful FLOP/s: percent of measured multiply-adds without loads; device memory: percent of a copy. ' || method, ''
+    profile_text || 'Useful FLOP/s: percent of measured multiply-adds without loads; device memory: percent of a copy. ' || method
 FROM (SELECT chart, unit || ' in ' || group_concat(substr(name, 1, 2), ', ') AS text, min(name) FROM busiest GROUP BY chart, unit
     ORDER BY min(name)),
     device_prefix, profile_source, run_on_gpu JOIN ladder_run USING (gpu, run) WHERE run_on_gpu.what = 'attention'
@@ -209,7 +210,7 @@ SELECT chart, 'dots', chart = 'bytes-d64', 'Bytes requested by loads fall from '
         iif(predicted, printf(', predicted within 10 %% by %d of %d pages', accurate, predicted), '') ||
         '; N=4096, D=' || substr(chart, 8) || '.',
     'Bytes requested by loads as predicted on the pages and as counted, and the traffic through L2 and to device memory.',
-    profile_text || 'Loaded: 32-byte sectors of all load requests of warps; right column: loaded / predicted.', ''
+    profile_text || 'Loaded: 32-byte sectors of all load requests of warps; right column: loaded / predicted.'
 FROM (SELECT chart, (SELECT figure FROM dot AS d WHERE d.chart = b.chart AND series = 2 ORDER BY value DESC LIMIT 1) AS most,
         (SELECT figure FROM dot AS d WHERE d.chart = b.chart AND series = 2 ORDER BY value LIMIT 1) AS least,
         count(loaded / predicted) AS predicted, sum(abs(loaded / predicted - 1) < 0.1) AS accurate FROM byte_counts AS b GROUP BY chart),
@@ -237,7 +238,7 @@ SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %s of a copy',
         iif(five_us > 0, ', five passes ' || whole(five_gb_per_s), '') || printf(', a copy %s.', whole(copy)),
     'The row softmax of lesson 03 compared with five passes and with libraries; the dark line is a copy of the same bytes.',
     method || coalesce((SELECT ' Faster than the copy: ' || group_concat(kernel || ' at ' || rows || ' × ' || columns, ', ') ||
-        '; the cause is unknown.' FROM softmax_bar WHERE rate > copy GROUP BY NULL), ''), ''
+        '; the cause is unknown.' FROM softmax_bar WHERE rate > copy GROUP BY NULL), '')
 FROM softmax JOIN run_on_gpu USING (gpu, run), device_prefix WHERE what = 'softmax' AND copy > 0 ORDER BY rows * columns DESC LIMIT 1;
 
 -- ---- Peers -------------------------------------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ SELECT 'peers', 'bars', 1,
     prefix || 'speed-up over the fastest library, fp32, TF32 off, no mask',
     printf('Speed-up over the fastest library: %.2f to %.2f at %d shapes; fp32, TF32 off.', min(ratio), max(ratio), count(*)),
     'Speed-up of the last lesson over the fastest library at each shape; the name after each figure is the library.',
-    'Fastest of: ' || libraries || ', which were timed at every shape. ' || method, ''
+    'Fastest of: ' || libraries || ', which were timed at every shape. ' || method
 FROM over_fastest_library AS b JOIN run_on_gpu USING (run), device_prefix WHERE what = 'attention' GROUP BY NULL;
 
 -- ---- Drawn with ALL=1 --------------------------------------------------------------------------------------------------
@@ -285,45 +286,8 @@ SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' ||
     'In no lesson is Triton faster than CUDA by 2 %'),
     prefix || 'TFLOP/s, fp32, B=1 H=16 N=4096, no mask',
     printf('Triton takes %.2f to %.2f times as long as CUDA.', min(triton_us / us), max(triton_us / us)),
-    'Each lesson compared with the Triton kernel of the same idea.', method, ''
+    'Each lesson compared with the Triton kernel of the same idea.', method
 FROM over_triton JOIN run_on_gpu USING (gpu, run), device_prefix, setting WHERE what = 'attention' AND kind = 'solution' GROUP BY NULL;
-
-INSERT INTO bar
-SELECT 'gpus-d' || D, name || ' ' || gpu, title, '', tflops, three_digits(tflops) || ' ' || gpu, gpu = (SELECT gpu FROM this_gpu), NULL
-FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1;
-INSERT INTO chart
-SELECT 'gpus-d' || D, 'bars', 0, printf('%s is %.1f times as fast on the fastest GPU as on the slowest', replace(max(name), '_', ' '),
-    max(tflops) / min(tflops)),
-    'TFLOP/s of several GPUs, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
-    printf('The last lesson on %d GPUs: %.3g to %.3g TFLOP/s.', count(*), min(tflops), max(tflops)),
-    'Useful floating-point operations per second of each lesson on each GPU.',
-    'Median of CUDA-event timings, interleaved on each GPU.', ''
-FROM ladder WHERE name = (SELECT max(name) FROM ladder) AND (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D;
-
-INSERT INTO line_point
-SELECT 'cache-d' || D, substr(cold.name, 1, 2), cold.number, Nq, cold.us / warm.us, cold.noisy OR warm.noisy
-FROM rung AS cold JOIN sizes_run USING (gpu, run) JOIN this_gpu USING (gpu) JOIN timing AS warm USING (gpu, run, kind, name, B, H, Nq, D)
-WHERE warm.cache = 'warm' AND warm.is_standard AND warm.causal = 0 AND warm.dtype = 'fp32' AND NOT warm.eager AND B = 1 AND H = 16
-    ORDER BY cold.name, Nq;
-INSERT INTO ceiling_line SELECT DISTINCT chart, 1, 'equal' FROM line_point WHERE chart LIKE 'cache-%';
-INSERT INTO chart
-SELECT chart, 'lines', 0, printf('A cold L2 costs at most %s from N=2048 on', percent(max(iif(x >= 2048, y, 1) - 1), 1)),
-    prefix || 'time with cold L2 over time with warm L2, fp32, B=1 H=16 D=' || substr(chart, 8) ||
-        ', no mask',
-    printf('Cold over warm: at most %.2f at N=4096, at most %.2f in all.', max(iif(x = 4096, y, 1)), max(y)),
-    'Slow-down of a launch whose inputs are not in the L2 cache; each line is labelled with the number of its lesson.', method, ''
-FROM line_point, device_prefix, run_on_gpu JOIN sizes_run USING (gpu, run) WHERE chart LIKE 'cache-%' AND run_on_gpu.what = 'attention' GROUP BY chart;
-
-INSERT INTO chart
-SELECT 'roofline-d' || D, 'roofline', 0, printf('%s reaches %s TFLOP/s at %s FLOP per byte of device memory', substr(name, 1, 2),
-        three_digits(tflops), whole(tflops * us * 1e6 / dram_bytes)),
-    prefix || 'TFLOP/s over FLOP per byte of device memory, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
-    'Roofline: TFLOP/s of each lesson over its arithmetic intensity; D=' || D || '.',
-    'Roofline: FLOP/s of each kernel over its arithmetic intensity, below the limits of the GPU.',
-    'Bytes c' || substr(profile_text, 2) || method, printf('copy = %g; peak = %g', median, peak)
-FROM (SELECT *, max(number) FROM counted WHERE dram_bytes > 0 GROUP BY D), device_prefix, profile_source,
-    run_on_gpu JOIN ladder_run USING (gpu, run), ceiling_on_gpu
-WHERE run_on_gpu.what = 'attention' AND peak > 0 AND ceiling_on_gpu.what = 'copy';
 
 -- ---- Input of gnuplot -----------------------------------------------------------------------------------------------------
 
@@ -348,10 +312,10 @@ SELECT chart, panel, sum(height) OVER (PARTITION BY chart, panel ORDER BY positi
 FROM (SELECT r.*, end, l.value AS line, iif(l.label IS NULL, 0, 24) AS top,
         iif(is_head, 22 + 8 * (position > min(position) OVER (PARTITION BY chart, panel)), 20) AS height
     FROM bar_row AS r JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS l USING (chart));
--- A digit or a letter takes about 9 pixels, 8 in a name. The column of figures is as wide on every GPU unless a figure is longer than usual.
+-- A letter takes about 9 pixels, 8 in a name and 10 in N=4096 D=128. The column of figures is as wide on every GPU unless a figure is longer than usual.
 CREATE VIEW bars_settings AS
 SELECT chart, printf('panels = %d; rows_height = %d; stacked_height = %d; label_space = %d; figure_space = %d; line_label = "%s"; line_at = %g',
-    max(panel) + 1, max(y) + 16, max(stacked_y) + 16, iif(chart IN side_by_side, 8, 9) * max(iif(is_head, 0, length(text))),
+    max(panel) + 1, max(y) + 16, max(stacked_y) + 16, iif(chart IN side_by_side, 8, 10.5) * max(iif(is_head, 0, length(text))),
     9 * max(iif(chart IN side_by_side, 5, 13), max(length(figure))),
     coalesce(max(line.label), ''), coalesce(max(line.value / end), 0)) AS settings
 FROM bars JOIN bar_axis USING (chart, panel) LEFT JOIN ceiling_line AS line USING (chart) GROUP BY chart;
@@ -363,11 +327,13 @@ CREATE VIEW axis_top AS
 SELECT chart, max(max(y), coalesce((SELECT max(value) FROM ceiling_line AS c WHERE c.chart = l.chart), 0)) AS most FROM line_point AS l
     GROUP BY chart;
 -- Names at the ends of lines, spaced by one line of text, 0.055 of the axis. Each position is the mean of two layouts: in one, overlapping names
--- move up; in the other, they move down. No name is below the axis. value: the y of the end of the line.
+-- move up; in the other, they move down. No name is below the axis, or above the plot, where gnuplot would leave it out. value: the y of the
+-- end of the line.
 CREATE VIEW line_ends AS
-SELECT chart, end, 0.055 * most * position + max(0.02 * most - 0.055 * most, (max(y - 0.055 * most * position) OVER (PARTITION BY chart
-    ORDER BY position ROWS UNBOUNDED PRECEDING) + min(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position DESC
-    ROWS UNBOUNDED PRECEDING)) / 2) AS y, name, hue, y AS value
+SELECT chart, end, 0.055 * most * position + max(-0.035 * most, min(1.06 * most - 0.055 * most * count(*) OVER (PARTITION BY chart),
+    (max(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position ROWS UNBOUNDED PRECEDING) +
+        min(y - 0.055 * most * position) OVER (PARTITION BY chart ORDER BY position DESC ROWS UNBOUNDED PRECEDING)) / 2)) AS y,
+    name, hue, y AS value
 FROM (SELECT *, row_number() OVER (PARTITION BY chart ORDER BY y, name) AS position FROM (
     SELECT chart, end, y, name, hue FROM lines WHERE x = end
     UNION ALL SELECT chart, max(x), value, label, 0 FROM ceiling_line JOIN line_point USING (chart) GROUP BY chart, label) JOIN axis_top USING (chart));
@@ -393,18 +359,6 @@ SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY name) AS row, serie
 FROM dot AS d WINDOW one AS (PARTITION BY chart, name ORDER BY series);
 CREATE VIEW dots_settings AS
 SELECT chart, printf('rows = %d; least = %g; most = %g', max(row), min(value), max(value)) AS settings FROM dots GROUP BY chart;
-
-CREATE VIEW roofline AS
-SELECT chart, x, tflops, number, hue, pow(10, max(log10(tflops) - gap * position) OVER (PARTITION BY chart
-    ORDER BY position ROWS UNBOUNDED PRECEDING) + gap * position) AS label_y
-FROM (SELECT 'roofline-d' || D AS chart, tflops * us * 1e6 / dram_bytes AS x, tflops, substr(name, 1, 2) AS number,
-        CAST(name AS INTEGER) AS hue, row_number() OVER (PARTITION BY D ORDER BY tflops) AS position,
-        0.06 * log10(3.2 * peak / min(tflops) OVER (PARTITION BY D)) AS gap
-    FROM counted WHERE dram_bytes > 0 AND peak > 0);
-CREATE VIEW roofline_settings AS
-SELECT r.chart, settings || printf('; x_low = %g; x_high = %g; y_low = %g',
-    min(min(x), 1000 * max(tflops) / (SELECT median FROM ceiling_on_gpu WHERE what = 'copy')) / 3, max(x) * 3, min(tflops) / 2) AS settings
-FROM roofline AS r JOIN chart ON chart.name = r.chart GROUP BY r.chart;
 
 -- ---- Missing data -------------------------------------------------------------------------------------------------------
 
@@ -446,7 +400,6 @@ SELECT chart, group_concat(text, '; ') AS text FROM (
     UNION ALL SELECT chart, title || ': ' || group_concat(unit || ' ' || whole(percent) || ' %', ', ')
     FROM utilization JOIN gpu_unit USING (column) GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' || group_concat(label || ' ' || figure, ', ') FROM dot JOIN byte_series USING (series) GROUP BY chart, name
-    UNION ALL SELECT chart, printf('%s: %s TFLOP/s at %s FLOP/byte', number, three_digits(tflops), whole(x)) FROM roofline
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
 CREATE TABLE finished_chart AS

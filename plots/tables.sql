@@ -290,7 +290,7 @@ FROM (SELECT gpu, line.key AS position, '[' || replace(json_quote(line.value), '
 -- A chart with panels has a second drawing for narrow pages. README.md shows the ladder, peers/README.md the comparison in bf16, lessons' pages their charts, results/MEASURED.md all charts.
 INSERT INTO block
 SELECT iif(chart_image.name = 'softmax' AND page <> 'results', 'softmax', 'charts'), page, gpu, position / 1e3,
-    iif(is_wide, '<picture>' || char(10) || '  <source media="(max-width: 860px)" srcset="' || file || '-narrow.svg">' || char(10) || '  ', '') ||
+    iif(is_wide, '<picture>' || char(10) || '  <source media="(max-width: 860px)" srcset="' || file || '-narrow.svg" width="440">' || char(10) || '  ', '') ||
         '<img alt="' || alt || '" src="' || file || '.svg" width="' || iif(is_wide, 1000, 440) || '">' || char(10) || iif(is_wide, '</picture>' || char(10), '')
 FROM (SELECT *, '@up@plots/charts/' || gpu || '/' || name AS file, name = 'ladder' AS is_wide FROM chart_image) AS chart_image JOIN (
     SELECT 'README' AS page, '["ladder"]' AS names UNION ALL SELECT 'peers', '["tflops-bf16-d128"]'

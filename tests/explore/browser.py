@@ -105,9 +105,13 @@ def main():
         for page in pages:
             url, title = "file://" + os.path.abspath(page), os.path.splitext(os.path.basename(page))[0]
             for width, theme in LOOKS if page == pages[0] or os.environ.get("TEST_ALL") else LOOKS[:1]:
-                browser.show(url, width, theme)
-                metrics = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
-                print("opens\t%s\t%.3f" % (title, sum(metrics[m] for m in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))))
+                # The least of up to three times: other work on the processors lengthens some.
+                seconds = []
+                while not seconds or (min(seconds) >= 1 and len(seconds) < 3):
+                    browser.show(url, width, theme)
+                    metrics = {m["name"]: m["value"] for m in browser.call("Performance.getMetrics")["metrics"]}
+                    seconds.append(sum(metrics[m] for m in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")))
+                print("opens\t%s\t%.3f" % (title, min(seconds)))
                 for what in keys(browser) if (width, theme) == LOOKS[0] else ():
                     print("key\t%s\t%s" % (title, what))
                 for name, script in browser.evaluate(STATES):

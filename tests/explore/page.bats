@@ -204,3 +204,17 @@ refuses() {
         grep -q -F -- "$(cat "$opens")" "$solution" || { echo "$opens: $(cat "$opens")" && false; }
     done
 }
+
+@test "the replay of a race moves step by step to its finding, and rests there for readers who want no motion" {
+    svg=lessons/02_vectorized/race.svg
+    xmllint --noout "$svg"
+    [ "$(grep -o '@keyframes' "$svg" | wc -l)" -ge 6 ]
+    grep -q 'prefers-reduced-motion: reduce){.frame{animation:none}}' "$svg"
+    # Only the last frame is visible without animation, and it has the finding.
+    [ "$(grep -c 'class="frame last"' "$svg")" -eq 2 ]
+    sed -n '/class="frame last"/,/<\/g>/p' "$svg" | grep -q '>race: attention.cu:'
+    # The colours of both themes, as variables that it defines.
+    for name in $(grep -o 'var(--[a-z-]*' "$svg" | sort -u | cut -c 5-); do
+        [ "$(grep -o -e "$name:#[0-9a-f]*" "$svg" | sort -u | wc -l)" -eq 2 ]
+    done
+}

@@ -51,7 +51,7 @@ small=SHAPE=1,2,20,16
     solve 01
     run make lesson-01 check lesson-01 $small
     [ "$status" -eq 0 ]
-    [ "$(grep -c "^lesson-01_.* cases right" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "^lesson-01_.* right on" <<<"$output")" -eq 1 ]
     [[ $output != *warning* ]]
 }
 

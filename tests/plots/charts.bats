@@ -68,8 +68,8 @@ full() {
     run --separate-stderr plots/draw --svg --all
     [ "$status" -eq 0 ]
     [ "$stderr" = "" ]
-    for chart in ladder ladder-d64 ladder-d128 triton tflops-d64 tflops-d128 roofline-d64 roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 peers \
-        cache-d64 cache-d128 softmax; do
+    for chart in ladder ladder-d64 ladder-d128 triton tflops-d64 tflops-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 peers \
+        softmax; do
         grep -q "solutions/$chart.svg" <<<"$output"
         xmllint --noout "$charts/$chart.svg"
         [ "$(grep -c "^$chart	" "$charts/charts.tsv")" -eq 1 ]
@@ -112,10 +112,11 @@ full() {
     cat rows >>"$csv"
     "$project/tests/plots/make-results" results/wide 12 "Example GPU (with a very long name of 80 GB HBM3)" 0.01
     plots/draw --svg --all >list
-    grep -q 'wide/solutions/gpus-d64.svg' list
     grep -q 'lessons/ladder-d64.svg' list
-    [ "$(wc -l <list)" -gt 40 ]
+    [ "$(wc -l <list)" -gt 30 ]
     "$project/tests/plots/check_svg.py" build/plots/*/*/*.svg
+    # Of so many lines each has its name, and so has the peak.
+    for name in 09 10 11 12 FA3 peak; do drawn build/plots/wide/solutions/tflops-bf16-d128.svg | grep -q "^$name"; done
 }
 
 @test "check_svg.py finds each kind of error" {
@@ -328,18 +329,6 @@ full() {
     [ "$status" -eq 2 ]
     [ "$output" = "plots/draw: gnuplot is not installed; run ./setup [no-gnuplot]" ]
     [ ! -e build/plots ]
-}
-
-@test "wrong arguments: one line, status 2" {
-    run plots/draw nowhere
-    [ "$status" -eq 2 ]
-    [ "$output" = "plots/draw: nowhere is not a folder; make bench writes results on a machine with a GPU [no-folder]" ]
-    run plots/draw --fast
-    [ "$status" -eq 2 ]
-    [ "${#lines[@]}" -eq 1 ]
-    run plots/draw results results
-    [ "$status" -eq 2 ]
-    [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "another folder of results, and a call from another folder" {

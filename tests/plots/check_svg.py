@@ -68,7 +68,7 @@ def shapes_of(root, faint):
                 yield [(float(x), float(y)) for x, y in re.findall(r"([-0-9.]+),([-0-9.]+)", stroke)]
         elif node.tag == SVG + "polygon" and node.get("fill") not in (None, "none", *faint):
             numbers = [float(v) for v in re.findall(r"[-0-9.]+", node.get("points"))]
-            yield list(zip(numbers[::2], numbers[1::2]))
+            yield list(zip(numbers[::2], numbers[1::2])) + [(numbers[0], numbers[1])]
 
 
 def crosses(box, points):

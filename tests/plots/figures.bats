@@ -92,14 +92,6 @@ lacks() {
     drawn tflops-d64 | tr '\n' ' ' | grep -q '; 03 falls from 11.2 at N=4096 to 4.7 at N=8192'
 }
 
-@test "the points of the roofline are FLOP per byte of device memory, its lines are measured ceilings" {
-    use_charts
-    # 4 * 16 * 4096^2 * 64 = 68.7e9 FLOP; 107e6 + 1.1e9 bytes.
-    text roofline-d64 | grep -q '01: 0.466 TFLOP/s at 57 FLOP/byte'
-    drawn roofline-d64 | grep -qx 'copy 4.28 TB/s'
-    drawn roofline-d64 | grep -qx 'peak 66.9'
-}
-
 @test "predicted bytes come from the pages' formulas at the counted shape, counted bytes from ncu" {
     use_charts
     # B*H*NQ * (4 * 4 * NK * D + 2 * 4 * NK) = 277 GB; 225 GB in sectors; 0.43 of them through L2.
@@ -150,13 +142,12 @@ lacks() {
     text tflops-bf16-d64 | grep -q 'own lessons, .*08: .*; 09: '
 }
 
-@test "the chart of several GPUs needs two GPUs; charts of a removed GPU are removed" {
+@test "charts of a removed GPU are removed" {
     long
     use_charts
-    [ ! -e "$charts/gpus-d64.svg" ]
     "$BATS_TEST_DIRNAME/make-results" results/other-gpu 4 "Other GPU" 0.5
     plots/draw --svg --all
-    text gpus-d64 | grep -q '04 tiled online softmax: 20.0 example-gpu; 10.0 other-gpu; 05 register tiling: 42.9 example-gpu'
+    [ -e build/plots/other-gpu/solutions/ladder-d64.svg ]
     rm -r results/other-gpu
     run --separate-stderr plots/draw --svg
     [ "$status" -eq 0 ]

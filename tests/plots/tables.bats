@@ -127,7 +127,8 @@ END
 @test "charts drawn for README.md are shown, with a text alternative of less than 200 letters" {
     plots/draw --readme
     plots/tables
-    grep -qx '<img alt="Bars: 4 lessons from 0.382 to 17.2 TFLOP/s.*" src="plots/charts/example-gpu/ladder-d64.svg" width="440">' README.md
+    grep -qx '  <img alt="Bars: 4 kernels: fp32 from 0.382 to 17.2 TFLOP/s[.]" src="plots/charts/example-gpu/ladder.svg" width="1000">' README.md
+    grep -qx '  <source .* srcset="plots/charts/example-gpu/ladder-narrow.svg" width="440">' README.md
     [ "$(grep -c '<img' README.md)" -eq 1 ]
     grep -q '<img alt="At 32768 × 8192 one pass .*" src="../../plots/charts/example-gpu/softmax.svg"' lessons/03_fused_softmax/README.md
     [ -e plots/charts/example-gpu/ladder-d64.svg ]
