@@ -320,6 +320,11 @@ FROM (SELECT *, '@up@plots/charts/' || gpu || '/' || name AS file, name = 'ladde
         FROM chart_image)) AS page_block
     ON chart_image.name IN (SELECT value FROM json_each(names));
 
+-- An iteration of the main loop, on any page.
+INSERT INTO block
+SELECT 'timeline', '', gpu, 0, '<img alt="' || alt || '" src="@up@plots/charts/' || gpu || '/timeline.svg" width="440">' || char(10)
+FROM chart_image WHERE name = 'timeline';
+
 -- ---- Missing measurements -----------------------------------------------------------------------------------------------
 
 INSERT INTO block
@@ -328,7 +333,7 @@ WITH page (pages, page) AS (
     UNION ALL SELECT 'charts', folder FROM lesson UNION ALL SELECT 'charts', value FROM json_each('["README", "peers", "results"]')),
 missing (name, pages, text) AS (VALUES
     ('ladder', '', '`make bench` measures it on a GPU.'), ('softmax', '', '`make bench` measures it on a GPU.'),
-    ('measured', 'lesson', '`make bench` measures it on a GPU.'), ('steps', '', '`scripts/stamps` measures it, on a GPU.'),
+    ('measured', 'lesson', '`make bench` measures it on a GPU.'), ('steps', '', '`scripts/stamps` measures it, on a GPU.'), ('timeline', '', '`scripts/stamps` measures it, on a GPU.'),
     ('lengths', 'lesson', '`make peers` measures it, on a GPU with PyTorch and FlashAttention-3.'), ('units', '', '`make peers UNITS=1` measures it, on a GPU with PyTorch.'),
     ('libraries', '', '`make peers` measures it, on a GPU with PyTorch and FlashAttention-3.'),
     ('peers', '', '`make peers` measures it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` measures it, on a GPU with PyTorch.'),
