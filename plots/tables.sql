@@ -149,28 +149,25 @@ CREATE VIEW solution_counter AS SELECT * FROM counter_text WHERE kind = 'solutio
 CREATE VIEW counter_row AS
 SELECT gpu, name, coalesce(label, '`' || metric || '`') AS label, min(coalesce(counter_label.rowid, 1000000 + line)) AS position,
     max(text) FILTER (WHERE D = 64) AS d64, max(text) FILTER (WHERE D = 128) AS d128,
-    max(coalesce(folded = 'folded' OR instr(folded, substr(name, 1, 2)), 0)) AS folded
+    max(coalesce(place, '')) AS place
 FROM solution_counter LEFT JOIN counter_label USING (metric) GROUP BY gpu, name, coalesce(label, metric);
 
 CREATE VIEW counter_head AS
 SELECT name, gpu, N, date || ', commit ' || commit_name || '.' AS profile_source, max(line),
-    table_head('Nsight Compute, ' || device, replace(group_concat(DISTINCT 'D=' || D), ',', ' | ')) AS text,
-    (SELECT max(folded) FROM counter_row AS r WHERE r.gpu = one.gpu AND r.name = one.name) AS is_folded
+    table_head('Nsight Compute, ' || device, replace(group_concat(DISTINCT 'D=' || D), ',', ' | ')) AS text
 FROM (SELECT * FROM solution_counter ORDER BY D) AS one GROUP BY gpu, name;
 
--- Counters that the text of a page does not mention follow the others in a folded block. The third column of counters.tsv lists them:
--- "folded" for all pages, or the numbers of lessons.
+-- A lesson's page has the block profile, the counters that name a bottleneck: those with "page" in the third column of counters.tsv. Its
+-- notes have the block counters, all of them.
 INSERT INTO block
-SELECT 'profile', name, gpu, position, text FROM (
-    SELECT name, gpu, 1 AS position, text FROM counter_head
-    UNION ALL SELECT name, gpu, 1e7, char(10) || '<details><summary>More counters</summary>' || char(10, 10) || text
-    FROM counter_head WHERE is_folded
-    UNION ALL SELECT name, gpu, 2e7, char(10) || '</details>' FROM counter_head WHERE is_folded
-    UNION ALL SELECT name, gpu, 1 + position + folded * 1e7, '| ' || label || ' |' ||
+SELECT block_name, name, gpu, position, text FROM (SELECT 'profile' AS block_name, 'page' AS wanted UNION ALL SELECT 'counters', NULL) JOIN (
+    SELECT name, gpu, 1 AS position, text, 'page' AS place FROM counter_head
+    UNION ALL SELECT name, gpu, 1 + position, '| ' || label || ' |' ||
         iif(max(d64 IS NOT NULL) OVER one, ' ' || coalesce(d64, '-') || ' |', '') ||
-        iif(max(d128 IS NOT NULL) OVER one, ' ' || coalesce(d128, '-') || ' |', '')
+        iif(max(d128 IS NOT NULL) OVER one, ' ' || coalesce(d128, '-') || ' |', ''), place
     FROM counter_row WINDOW one AS (PARTITION BY gpu, name)
-    UNION ALL SELECT name, gpu, 1e9, 'Solution; B=1 H=16 N=' || N || ', no mask; ' || profile_source FROM counter_head);
+    UNION ALL SELECT name, gpu, 1e9, 'Solution; B=1 H=16 N=' || N || ', no mask; ' || profile_source, 'page' FROM counter_head)
+ON wanted IS NULL OR place = wanted;
 
 -- Where the previous lesson ended, in a sentence or two, for the head of a page: its rate, and how busy its arithmetic units are.
 INSERT INTO block
@@ -245,20 +242,22 @@ SELECT 'triton', name, '2' || gpu, position, text FROM (
 -- ---- Ablations ---------------------------------------------------------------------------------------------------------
 
 -- patch (lesson, ablation, idea): the existing patches, filled by plots/tables.
--- The notes of a solution have one table per shape, with properties of the machine code.
+-- Notes have one table per shape with all ablations, and properties of the machine code.
 INSERT INTO block
 SELECT 'ablations', lesson, gpu, number + us / 1e9, iif(us > min(us) OVER (PARTITION BY gpu, lesson, number), '',
         iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) || table_head('ablation', 'us', 'TFLOP/s',
             'slow-down', 'registers', 'spilled, bytes', 'bank conflicts per multiply-add') || char(10)) ||
-    table_row(iif(idea IS NULL, ablation, '[' || ablation || '](ablations/' || ablation || '.patch)'), three_digits(us),
+    table_row(iif(idea IS NULL, ablation, '[' || ablation || '](@up@solutions/' || lesson || '/ablations/' || ablation || '.patch)'), three_digits(us),
         three_digits(tflops), coalesce(slower, '-') || iif(noisy, ', noisy', ''), registers, spilled, bank_conflicts)
 FROM ablation LEFT JOIN patch USING (lesson, ablation);
 
--- A lesson's page has one table: a row per ablation, with its change and its time at each shape; the slowest come last. Ablations without
+-- A lesson's page has one table: the four changes that cost most, each with its time at each shape; the slowest come last. Ablations without
 -- a patch are skipped: their change has become part of the solution.
 CREATE VIEW ablation_shape AS SELECT DISTINCT gpu, lesson, number, shape, D FROM ablation ORDER BY number;
 CREATE VIEW ablation_row AS
 SELECT gpu, lesson, dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY ablation <> 'solution', average, ablation) AS position,
+    dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY ablation = 'solution', average DESC, ablation) AS slowest,
+    ablation = 'solution' AS is_solution,
     table_row(coalesce('[' || idea || '](@up@solutions/' || lesson || '/ablations/' || ablation || '.patch)', 'the solution, us'),
         (SELECT group_concat(coalesce(coalesce(slower || iif(noisy, ', noisy', ''), three_digits(us)), '-'), ' | ')
         FROM (SELECT * FROM ablation_shape AS at LEFT JOIN ablation AS v ON (v.gpu, v.lesson, v.number, v.ablation)
@@ -272,7 +271,7 @@ WHERE ablation = 'solution' OR idea IS NOT NULL;
 INSERT INTO block
 SELECT 'ablation', lesson, gpu, 0, table_head('change', group_concat(shape, ' | '), 'registers at D=' || max(D),
     'counter of the trace') FROM ablation_shape GROUP BY gpu, lesson
-UNION ALL SELECT 'ablation', lesson, gpu, position, text FROM ablation_row;
+UNION ALL SELECT 'ablation', lesson, gpu, position, text FROM ablation_row WHERE is_solution OR slowest <= 4;
 
 -- The text below both tables.
 INSERT INTO block
@@ -333,12 +332,13 @@ WITH page (pages, page) AS (
     UNION ALL SELECT 'charts', folder FROM lesson UNION ALL SELECT 'charts', value FROM json_each('["README", "peers", "results"]')),
 missing (name, pages, text) AS (VALUES
     ('ladder', '', '`make bench` measures it on a GPU.'), ('softmax', '', '`make bench` measures it on a GPU.'),
-    ('measured', 'lesson', '`make bench` measures it on a GPU.'), ('steps', '', '`scripts/stamps` measures it, on a GPU.'), ('timeline', '', '`scripts/stamps` measures it, on a GPU.'),
+    ('measured', 'lesson', '`make bench` measures it on a GPU.'), ('steps', '', '`scripts/stamps` measures it, on a GPU.'),
+    ('profile', 'lesson', '`scripts/profile` and `plots/add-profile` count it, on a GPU.'), ('counters', 'lesson', '`scripts/profile` and `plots/add-profile` count it, on a GPU.'),
     ('lengths', 'lesson', '`make peers` measures it, on a GPU with PyTorch and FlashAttention-3.'), ('units', '', '`make peers UNITS=1` measures it, on a GPU with PyTorch.'),
     ('libraries', '', '`make peers` measures it, on a GPU with PyTorch and FlashAttention-3.'),
     ('peers', '', '`make peers` measures it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` measures it, on a GPU with PyTorch.'),
     ('triton', 'lesson', '`make peers` measures it, on a GPU with PyTorch and Triton.'), ('charts', 'charts', 'there is no chart.'),
-    ('before', 'lesson', '`make bench` measures it on a GPU.'), ('gain', 'lesson', '`make bench` measures it on a GPU.'),
+    ('timeline', '', '`scripts/stamps` measures it, on a GPU.'), ('before', 'lesson', '`make bench` measures it on a GPU.'), ('gain', 'lesson', '`make bench` measures it on a GPU.'),
     ('ablations', 'patch', '`scripts/ablations NN` measures it, on a GPU.'), ('ablation', 'patch', '`scripts/ablations NN` measures it, on a GPU.'))
 SELECT name, page, '', 1, 'Not measured yet: ' || replace(text, 'NN', substr(page, 1, 2)) || char(10)
 FROM missing JOIN page USING (pages)

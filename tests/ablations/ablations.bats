@@ -247,7 +247,7 @@ field() {
     plots/tables
     [ "$(grep '^B,H,N,D' $solution/NOTES.md | xargs)" = "B,H,N,D = 1,16,4096,64: B,H,N,D = 1,16,4096,128: B,H,N,D = 1,1,4096,64:" ]
     grep -qF '| solution | 1000 | 40.5 | - | 164 | 20 | 0.250 |' $solution/NOTES.md
-    grep -qF '| [slow](ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
+    grep -qF '| [slow](../../solutions/08_even_shares/ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
     grep -q 'Fake GPU: driver 1.0, CUDA 13.0, SM clock 1490 to 1500 MHz, 2026-01-02, commit abc1234' $solution/NOTES.md
     plots/tables --check
     # A newer run without the solution is no run to compare in; one with it is, and is ordered by time.
@@ -256,7 +256,7 @@ field() {
     plots/tables --check
     sed 's/,slow,/,solution,/;s/,64,1250,/,64,1500,/' newer >>results/fake-gpu/ablations.csv
     plots/tables
-    [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](ablations/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
+    [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](../../solutions/08_even_shares/ablations/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
     rm -r results/fake-gpu
     plots/tables
     grep -q '^Not measured yet: `scripts/ablations 08`' $solution/NOTES.md
@@ -340,7 +340,7 @@ field() {
     printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
-    grep -qF '| [slow](ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
+    grep -qF '| [slow](../../solutions/08_even_shares/ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
     scripts/ablations 11
     plots/tables --check # nothing of it is new
     diff <(cut -d , -f 1-26 results/fake-gpu/ablations.csv | head -n "$(wc -l <older)") older
