@@ -85,8 +85,10 @@ SELECT 'gain', name, gpu, position, text FROM (
     SELECT name, gpu, 1 AS position, table_head('speed-up', group_concat('N=' || Nq, ' | ')) AS text
     FROM (SELECT * FROM length WHERE dtype = 'bf16' ORDER BY Nq) GROUP BY gpu, name
     UNION ALL SELECT name, gpu, 2 + D + causal / 2.0, table_row(printf('D=%d%s', D, iif(causal, ', causal', '')),
-        group_concat(substr(text, 1, instr(text, ' / ') - 1) || iif(text LIKE '%noisy', ', noisy', ''), ' | '))
-    FROM (SELECT * FROM length_cell WHERE dtype = 'bf16' ORDER BY Nq) GROUP BY gpu, name, D, causal
+        group_concat(coalesce(substr(text, 1, instr(text, ' / ') - 1) || iif(text LIKE '%noisy', ', noisy', ''), '-'), ' | '))
+    FROM (SELECT * FROM (SELECT DISTINCT gpu, name, dtype, D, causal FROM length_cell WHERE dtype = 'bf16') JOIN length USING (gpu, name, dtype)
+        LEFT JOIN length_cell USING (gpu, name, dtype, D, causal, Nq) ORDER BY Nq)
+    GROUP BY gpu, name, D, causal
     UNION ALL SELECT name, gpu, 1e9, 'The time of the previous lesson over the time of this lesson; bf16, B × N = 16384, H × D = 2048; ' || method ||
         ' of one run. ' || provenance
     FROM (SELECT DISTINCT name, gpu, run FROM length_cell WHERE dtype = 'bf16') JOIN attention USING (gpu, run));
