@@ -22,9 +22,9 @@ shown() {
     done
 }
 
-@test "lessons 01 to 04 show Triton beside CUDA, and link the whole kernel" {
+@test "the notes of lessons 01 to 04 show Triton beside CUDA, and link the whole kernel" {
     for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax; do
-        page=lessons/$lesson/README.md
+        page=lessons/$lesson/NOTES.md
         grep -q '^## In Triton$' "$page"
         run shown "$page"
         grep -q "^ok peers/triton_kernels/lesson_$lesson.py$" <<<"$output"
