@@ -14,6 +14,8 @@ CREATE TABLE ceiling_line (chart, value, label);
 CREATE TABLE line_point (chart, name, hue, x, y, noisy);
 CREATE TABLE utilization (chart, name, title, column, percent);
 CREATE TABLE dot (chart, name, title, series, value, figure);
+-- A part of a row, from one value to another on an axis that all rows share; label: a line of text above the row, one per row.
+CREATE TABLE span (chart, row, label, start, end, hue);
 
 CREATE VIEW ladder_on_gpu AS
 SELECT *, title || iif((SELECT kind FROM setting) <> kind, '*', '') AS marked_title FROM ladder JOIN this_gpu USING (gpu);
@@ -272,6 +274,27 @@ SELECT 'peers', 'bars', 1,
     'Fastest of: ' || libraries || ', which were timed at every shape. ' || method
 FROM over_fastest_library AS b JOIN run_on_gpu USING (run), device_prefix WHERE what = 'attention' GROUP BY NULL;
 
+-- ---- An iteration of the main loop, by time stamps --------------------------------------------------------------------------
+
+CREATE VIEW iteration AS
+SELECT D, number, substr(lesson, 1, 2) AS lesson, run, sum(cycles) AS cycles, sum(cycles) FILTER (WHERE position <= 3) AS before_scores,
+    operations / 4096 * (1 - 0.5 / warpgroups) AS in_flight
+FROM segment JOIN this_gpu USING (gpu) JOIN segment_label USING (segment) WHERE NOT causal GROUP BY number;
+INSERT INTO span
+SELECT 'timeline', 2 * number, printf('D=%d, lesson %s: %s cycles, %s after the scores', D, i.lesson, whole(i.cycles), whole(i.cycles - before_scores)),
+    coalesce(sum(s.cycles) OVER (PARTITION BY number ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0),
+    sum(s.cycles) OVER (PARTITION BY number ORDER BY position), hue
+FROM iteration AS i JOIN (SELECT number, segment, cycles FROM segment JOIN this_gpu USING (gpu) WHERE NOT causal) AS s USING (number) JOIN segment_label USING (segment)
+UNION ALL SELECT 'timeline', 2 * number + 1, 'GEMMs in flight meanwhile: at least ' || whole(in_flight), before_scores, before_scores + in_flight, 4 FROM iteration;
+INSERT INTO chart
+SELECT 'timeline', 'spans', 1, printf('At D=%d the chain after the scores falls from %s to %s cycles; the GEMMs in flight take %s', D, most, least, gemms),
+    prefix || 'one warpgroup''s iteration by time stamps, bf16, N=4096, no mask. From left: waits (grey), issues both GEMMs (blue), waits, maximum and vote (yellow), exponentials and rounding (green) with a wait for P V',
+    printf('Per lesson one bar of an iteration and one of the GEMMs in flight; at D=%d the chain takes %s, then %s cycles, the GEMMs %s.', D, most, least, gemms),
+    'The iteration of one warpgroup in cycles, and the GEMMs that are in flight after its scores have arrived.',
+    'Mean cycles; the tensor cores'' time is computed, at 4096 FLOP per cycle. Run of ' || minute || ', commit ' || commit_name || '.'
+FROM (SELECT D, run, whole(max(cycles - before_scores)) AS most, whole(min(cycles - before_scores)) AS least, whole(max(in_flight)) AS gemms
+        FROM iteration GROUP BY D ORDER BY D DESC LIMIT 1) JOIN run_on_gpu USING (run), device_prefix WHERE what = 'steps';
+
 -- ---- Drawn with ALL=1 --------------------------------------------------------------------------------------------------
 
 INSERT INTO bar
@@ -360,6 +383,12 @@ FROM dot AS d WINDOW one AS (PARTITION BY chart, name ORDER BY series);
 CREATE VIEW dots_settings AS
 SELECT chart, printf('rows = %d; least = %g; most = %g', max(row), min(value), max(value)) AS settings FROM dots GROUP BY chart;
 
+CREATE VIEW spans AS
+SELECT chart, 46 * (dense_rank() OVER (PARTITION BY chart ORDER BY row) - 1) AS y, iif(start = min(start) OVER (PARTITION BY chart, row), label, '') AS label,
+    start / max(end) OVER (PARTITION BY chart) AS start, end / max(end) OVER (PARTITION BY chart) AS end, hue
+FROM span ORDER BY chart, row, start;
+CREATE VIEW spans_settings AS SELECT chart, 'rows_height = ' || (max(y) + 50) AS settings FROM spans GROUP BY chart;
+
 -- ---- Missing data -------------------------------------------------------------------------------------------------------
 
 -- Lines for stderr, for charts of the solutions only.
@@ -400,6 +429,7 @@ SELECT chart, group_concat(text, '; ') AS text FROM (
     UNION ALL SELECT chart, title || ': ' || group_concat(unit || ' ' || whole(percent) || ' %', ', ')
     FROM utilization JOIN gpu_unit USING (column) GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' || group_concat(label || ' ' || figure, ', ') FROM dot JOIN byte_series USING (series) GROUP BY chart, name
+    UNION ALL SELECT DISTINCT chart, label FROM span
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
 CREATE TABLE finished_chart AS

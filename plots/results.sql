@@ -252,22 +252,20 @@ WITH selected AS (
 SELECT s.*, dense_rank() OVER (PARTITION BY gpu, causal ORDER BY D, lesson) AS number FROM segment_timing AS s JOIN selected USING (gpu, run)
 WHERE position = 1 AND dtype = 'bf16';
 
--- The segments of a main-loop iteration in order, and their sum; then the tensor-core time of the GEMMs of all warpgroups' iterations, at
--- 4096 floating-point operations per cycle and SM in 16 bits.
+-- The segments of a main-loop iteration in order; hue: their colour in a chart.
+CREATE TABLE segment_label (segment, position, hue, text);
+INSERT INTO segment_label VALUES ('turn', 1, 0, 'waits for the tile of K and at the ping-pong barrier'), ('ask', 2, 1, 'issues both GEMMs'),
+    ('scores', 3, 0, 'waits for QK^T'), ('vote', 4, 2, 'warp vote: is rescaling necessary?'), ('early', 5, 3, 'exponentials before the wait for PV'),
+    ('products', 6, 0, 'waits for PV of the previous tile'), ('weights', 7, 3, 'remaining exponentials'), ('rounding', 8, 3, 'rounds the weights to 16 bits');
+
+-- The segments and their sum; then the tensor-core time of the GEMMs of all warpgroups' iterations, at 4096 floating-point operations per
+-- cycle and SM in 16 bits.
 CREATE VIEW step_row AS
 WITH step AS (
     SELECT gpu, causal, number, sum(cycles) AS cycles, sum(cycles) FILTER (WHERE segment NOT IN ('turn', 'ask', 'scores')) AS from_scores,
         operations / 4096 AS gemm_cycles, warpgroups, over_solution
     FROM segment GROUP BY gpu, causal, number)
-SELECT gpu, causal, number, position, segment_label.text, whole(cycles) AS value FROM segment JOIN (
-    SELECT 1 AS position, 'turn' AS segment, 'waits for the tile of K and at the ping-pong barrier' AS text
-    UNION ALL SELECT 2, 'ask', 'issues both GEMMs'
-    UNION ALL SELECT 3, 'scores', 'waits for QK^T'
-    UNION ALL SELECT 4, 'vote', 'warp vote: is rescaling necessary?'
-    UNION ALL SELECT 5, 'early', 'exponentials before the wait for PV'
-    UNION ALL SELECT 6, 'products', 'waits for PV of the previous tile'
-    UNION ALL SELECT 7, 'weights', 'remaining exponentials'
-    UNION ALL SELECT 8, 'rounding', 'rounds the weights to 16 bits') AS segment_label USING (segment)
+SELECT gpu, causal, number, position, segment_label.text, whole(cycles) AS value FROM segment JOIN segment_label USING (segment)
 UNION ALL SELECT gpu, causal, number, 9, '**iteration of one warpgroup**', whole(cycles) FROM step
 UNION ALL SELECT gpu, causal, number, 10, 'from the end of QK^T to the end of the iteration', whole(from_scores) FROM step
 UNION ALL SELECT gpu, causal, number, 11, '**both GEMMs of all warpgroups**, minimum', whole(gemm_cycles) FROM step

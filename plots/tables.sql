@@ -79,6 +79,20 @@ SELECT 'lengths', name, gpu || dtype, position, text FROM (
         LEFT JOIN library_mean AS mean USING (gpu, run, name, dtype) LEFT JOIN run_versions USING (gpu, run)
     GROUP BY name, gpu, dtype);
 
+-- The first part of that in bf16: the speed-up over the previous lesson alone.
+INSERT INTO block
+SELECT 'gain', name, gpu, position, text FROM (
+    SELECT name, gpu, 1 AS position, table_head('speed-up', group_concat('N=' || Nq, ' | ')) AS text
+    FROM (SELECT * FROM length WHERE dtype = 'bf16' ORDER BY Nq) GROUP BY gpu, name
+    UNION ALL SELECT name, gpu, 2 + D + causal / 2.0, table_row(printf('D=%d%s', D, iif(causal, ', causal', '')),
+        group_concat(coalesce(substr(text, 1, instr(text, ' / ') - 1) || iif(text LIKE '%noisy', ', noisy', ''), '-'), ' | '))
+    FROM (SELECT * FROM (SELECT DISTINCT gpu, name, dtype, D, causal FROM length_cell WHERE dtype = 'bf16') JOIN length USING (gpu, name, dtype)
+        LEFT JOIN length_cell USING (gpu, name, dtype, D, causal, Nq) ORDER BY Nq)
+    GROUP BY gpu, name, D, causal
+    UNION ALL SELECT name, gpu, 1e9, 'The time of the previous lesson over the time of this lesson; bf16, B × N = 16384, H × D = 2048; ' || method ||
+        ' of one run. ' || provenance
+    FROM (SELECT DISTINCT name, gpu, run FROM length_cell WHERE dtype = 'bf16') JOIN attention USING (gpu, run));
+
 -- The last lesson compared, at each shape, with the best library and with each library.
 CREATE VIEW last_lesson_over_library AS
 SELECT o.*, coalesce(label, 'the best library') AS label, coalesce(rank, 0) AS rank
@@ -156,6 +170,16 @@ SELECT block_name, name, gpu, position, text FROM (SELECT 'profile' AS block_nam
     FROM counter_row WINDOW one AS (PARTITION BY gpu, name)
     UNION ALL SELECT name, gpu, 1e9, 'Solution; B=1 H=16 N=' || N || ', no mask; ' || profile_source, 'page' FROM counter_head)
 ON wanted IS NULL OR place = wanted;
+
+-- Where the previous lesson ended, in a sentence or two, for the head of a page: its rate, and how busy its arithmetic units are.
+INSERT INTO block
+SELECT 'before', page, gpu, 1, 'Lesson ' || substr(name, 1, 2) || ' reaches ' || group_concat(three_digits(tflops) || ' TFLOP/s at D = ' || D, ' and ') ||
+    ', ' || group_concat(percent(tflops, peak), ' and ') || ' ' || peak_head || '.' || coalesce((SELECT ' Nsight Compute finds its ' ||
+        replace(label, ' busy', '') || ' busy in ' || coalesce(d64 || ' and ' || d128, d64, d128) || ' of the cycles (' || device || ').'
+        FROM counter_row AS r JOIN (SELECT gpu, max(device) AS device FROM counter GROUP BY gpu) USING (gpu)
+        WHERE r.name = c.name AND label = iif(c.dtype = '', 'FMA units busy', 'tensor cores busy') ORDER BY gpu DESC LIMIT 1), '') || char(10)
+FROM (SELECT folder AS page, lag(folder) OVER (ORDER BY folder) AS name FROM lesson) JOIN (SELECT * FROM measured_cell ORDER BY D) AS c USING (name)
+WHERE dtype IN ('', 'bf16') GROUP BY page, gpu;
 
 -- ---- Peers -------------------------------------------------------------------------------------------------------------
 
@@ -297,6 +321,11 @@ FROM (SELECT *, '@up@plots/charts/' || gpu || '/' || name AS file, name = 'ladde
         FROM chart_image)) AS page_block
     ON chart_image.name IN (SELECT value FROM json_each(names));
 
+-- An iteration of the main loop, on any page.
+INSERT INTO block
+SELECT 'timeline', '', gpu, 0, '<img alt="' || alt || '" src="@up@plots/charts/' || gpu || '/timeline.svg" width="440">' || char(10)
+FROM chart_image WHERE name = 'timeline';
+
 -- ---- Missing measurements -----------------------------------------------------------------------------------------------
 
 INSERT INTO block
@@ -311,6 +340,7 @@ missing (name, pages, text) AS (VALUES
     ('libraries', '', '`make peers` measures it, on a GPU with PyTorch and FlashAttention-3.'),
     ('peers', '', '`make peers` measures it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` measures it, on a GPU with PyTorch.'),
     ('triton', 'lesson', '`make peers` measures it, on a GPU with PyTorch and Triton.'), ('charts', 'charts', 'there is no chart.'),
+    ('timeline', '', '`scripts/stamps` measures it, on a GPU.'), ('before', 'lesson', '`make bench` measures it on a GPU.'), ('gain', 'lesson', '`make bench` measures it on a GPU.'),
     ('ablations', 'patch', '`scripts/ablations NN` measures it, on a GPU.'), ('ablation', 'patch', '`scripts/ablations NN` measures it, on a GPU.'))
 SELECT name, page, '', 1, 'Not measured yet: ' || replace(text, 'NN', substr(page, 1, 2)) || char(10)
 FROM missing JOIN page USING (pages)

@@ -214,6 +214,24 @@ lacks() {
     [ "$output" = "results/example-gpu/softmax.csv is a folder, not a file of results; move it away [bad-path]" ]
 }
 
+@test "an iteration by time stamps: its segments end to end, and the GEMMs in flight after the scores" {
+    {
+        echo run,lesson,device,driver,cuda,dtype,B,H,Nq,Nk,D,causal,warpgroups,queries,keys,segment,cycles,steps,over_solution,date,commit
+        for part in 04_tiled_online_softmax,300 05_register_tiling,100; do
+            for segment in turn,100 ask,200 scores,50 vote,${part#*,} weights,400; do
+                echo "stamps1,solution-${part%,*},Example GPU 9000,1.0,13.0,bf16,4,16,4096,4096,128,0,2,128,128,$segment,1000,1.01,2026-01-02T03:04:05Z,abc1234"
+            done
+        done
+    } >"$gpu/steps.csv"
+    plots/draw --svg --only timeline
+    # 4 x 128 x 128 x 128 operations at 4096 a cycle, without one of the two warpgroups' Q K^T.
+    text timeline | grep -q 'D=128, lesson 04: 1050 cycles, 700 after the scores; D=128, lesson 05: 850 cycles, 500 after the scores; GEMMs in flight meanwhile: at least 1536'
+    drawn timeline | tr '\n' ' ' | grep -q 'At D=128 the chain after the scores falls from 700 to 500 cycles; the GEMMs in flight take 1536'
+    sed -i /,scores,/d "$gpu/steps.csv"
+    plots/draw --svg --only timeline
+    text timeline | grep -q 'lesson 04: 1000 cycles, 700 after'
+}
+
 @test "colours are distinguishable, and check_palette.py finds colours that are not" {
     "$BATS_TEST_DIRNAME/check_palette.py" plots/palette
     for wrong in 's/#af9025/#ffee99/' 's/#659178/#d41f0a/' '/colour.8/d'; do

@@ -54,6 +54,13 @@ lacks() {
     grep -qF '| Example GPU | 64 | 180 | 0.382 | 2 % | - | 1.0× |' lessons/01_basic_attention/README.md
 }
 
+@test "a page begins with where the previous lesson ended; the first lesson has no previous one" {
+    printf '<!-- results:begin before -->\n<!-- results:end before -->\n' | tee lessons/02_vectorized/README.md >lessons/01_basic_attention/README.md
+    plots/tables
+    grep -qE '^Lesson 01 reaches 0.382 TFLOP/s at D = 64 and 0.409 TFLOP/s at D = 128, [0-9.]+ % and [0-9.]+ % of the fp32 peak\.' lessons/02_vectorized/README.md
+    grep -q '^Not measured yet' lessons/01_basic_attention/README.md
+}
+
 @test "a page has the counters of Nsight Compute, with labels if counters.tsv has them" {
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin counters -->\nold\n<!-- results:end counters -->\n' | tee "$page" \
@@ -265,9 +272,10 @@ add_grid() {
     echo '// architecture: sm_90a' >solutions/09_made_up/attention.cu
     printf '<!-- results:begin libraries -->\n<!-- results:end libraries -->\n' >lessons/how-we-know.md
     page=lessons/09_made_up/README.md
-    printf '<!-- results:begin lengths -->\n<!-- results:end lengths -->\n' >"$page"
+    printf '<!-- results:begin %s -->\n<!-- results:end %s -->\n' lengths lengths gain gain >"$page"
     plots/tables
     grep -q '^Not measured yet: .*FlashAttention-3' "$page"
+    grep -q '^Not measured yet: .*make bench' "$page"
     # Twice and half the time; with a mask one length less, and FlashAttention-3 in another run.
     awk -F , -v OFS=, 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $2 !~ /^solution-02/ || $1 == "run1" || $at["D"] != 64 || $at["Nq"] != 4096 || $at["causal"] != 0 || done++ { next }
@@ -287,6 +295,9 @@ add_grid() {
     grep -qxF '| bf16 | N=512 | N=1024 |' "$page"
     grep -qxF '| D=64 | 2.00× / 0.50× | 2.00× / 0.50× |' "$page"
     grep -qxF '| D=64, causal | 2.00× / - | - |' "$page" # FlashAttention-3 was not timed there, and might be the best
+    grep -qxF '| speed-up | N=512 | N=1024 |' "$page"
+    grep -qxF '| D=64 | 2.00× | 2.00× |' "$page"
+    grep -qxF '| D=64, causal | 2.00× | - |' "$page"
     grep -q ' FlashAttention-3: 0.500 in the geometric mean of 2 shapes, 0.500 at least; ' "$page"
     grep -q ' The best library: 0.500 in the geometric mean of 2 shapes, 0.500 at least; ' "$page"
     grep -q ' commit abc1234\. PyTorch 9.9\.$' "$page"
