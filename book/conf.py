@@ -57,7 +57,7 @@ def contents(documents):
 
 
 def frame(source, page):
-    title = re.search("<title>(.*?)</title>", page.read_text(encoding="utf-8"), re.S)[1].strip()
+    title = re.search("<title>(.*?)</title>", page.read_text(encoding="utf-8"), re.S)[1].strip() + " (%s)" % page.stem
     return ('<figure class="embedded">\n<iframe src="%s" title="%s" loading="lazy"></iframe>\n'
             '<figcaption><a href="%s">%s</a>, on a page of its own</figcaption>\n</figure>' % (source, title, source, title))
 
