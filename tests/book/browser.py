@@ -65,7 +65,7 @@ def main():
                     where = "%s, %d, %s" % (page, width, theme)
                     browser.show(site + page, width, theme)
                     for what, detail in checked(browser, site + page, theme, axe):
-                        print("\t".join((what, where, detail.replace("\n", " "))))
+                        print("\t".join((what, where, detail.replace("\n", " "))), flush=True)
                     if options.shots:
                         browser.picture(os.path.join(options.shots, "%s-%d-%s.png" % (page.replace("/", "-"), width, theme)))
         browser.show(site + "search.html?q=softmax", 800, "light")
