@@ -47,7 +47,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
-others    := all run plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
+others    := all run plots post book stills doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- Selected goals -------------------------------------------------------------------------------------------
 
@@ -95,6 +95,7 @@ include make/program.mk
 include make/teach.mk
 include make/peers.mk
 include make/post.mk
+include make/book.mk
 include make/editor.mk
 include make/test.mk
 
@@ -165,6 +166,7 @@ make peers                 optional: compare the solutions with PyTorch, FlashAt
                            with Nsight Compute which units each kernel computes on
 make plots                 draw the charts from results/ into build/plots/; ALL=1: every chart, not only the main ones
 make post                  an HTML page and Markdown for a blog, build/post/: the ladder, from results/ and post/outline.md
+make book                  all pages as a site, build/book/site/, with the pages of explore and the flash cards (./setup --book)
 make stills                redraw the stills of the lessons' pages with the page of explore; CHECK=1: list outdated stills
 make run PROGRAM=file.cu   build any CUDA program and run it on the simulator with all analyses; ARGS='...' for the program,
                            FLAGS='...' for nvcc (simulator/runtime/programs.md)

@@ -111,3 +111,18 @@ unprivileged_user() {
     [[ $output == *"cicc: not found"* ]]
     [[ $output == *"[no-compiler]"* ]]
 }
+
+@test "only --book installs Sphinx, into the project's own folder, and once" {
+    stand_in python3 'case "$*" in *pip*install*) while [ "$1" != --target ]; do shift; done; mkdir -p "$2" ;; esac'
+    run ./setup
+    [ "$status" -eq 0 ]
+    run ! grep -q 'pip install' "$calls"
+    for _ in 1 2; do
+        run ./setup --book
+        echo "$output"
+        [ "$status" -eq 0 ]
+    done
+    cat "$calls"
+    [ "$(grep -c 'pip install .*--target toolchain/book .*sphinx==' "$calls")" -eq 1 ]
+    [ -d toolchain/book/axe ]
+}

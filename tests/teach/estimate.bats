@@ -55,7 +55,7 @@ compare() { # NN
     awk -F '|' '/^\| [01][0-9]/ && $6 ~ / to / { rows++; if ($5 < 0.75 || $5 > 1.25) bad++ } END { exit rows < 14 || bad }' <<<"$output"
 }
 
-@test "the tables in lessons/estimate.md are up to date" {
+@test "the tables in teach/estimate.md are up to date" {
     scripts/estimates --check
 }
 
