@@ -1,0 +1,455 @@
+// Lesson 21: fp32 on bf16 tensor cores (BF16x6). Every number is split into three bf16 parts whose sum it is, and a
+// product of two numbers becomes six products of parts. Tensor cores add up one tile; fp32 additions do the rest.
+//
+// architecture: sm_90a
+#include "attention.h"
+#include "chunk.cuh"
+#include "even_shares.cuh"
+#include "ex2.cuh"
+#include "float4.cuh"
+#include "hopper.cuh"
+#include "kernel_config.cuh"
+#include "mask.cuh"
+#include "mma.cuh"
+#include "reduce.cuh"
+#include "warp_specialization.cuh"
+#include "wgmma.cuh"
+
+using E = __nv_bfloat16;
+constexpr float LOG2_E = 1.44269504f;
+constexpr int PARTS = 3; // 8 bits of the significand each, 24 together
+
+// The parts of a tile of ROWS rows in shared memory. A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
+template <int D, int ROWS>
+using SplitTile = E[PARTS][D / PANEL][ROWS][PANEL];
+
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A thread holds ROWS rows of results,
+// LANE_KEYS columns of S and LANE_COLUMNS of O.
+template <int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int SLOTS_>
+struct KernelTraits {
+    static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, SLOTS = SLOTS_;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
+    static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
+    static constexpr int ROWS = LANE_ROWS, WARP_ROWS = ::WARP_ROWS, LANES_PER_ROW = 4, VECTOR = 2;
+    static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr int PV_COLUMNS = D < 128 ? D : 128; // columns of P V at a time: it needs as many registers again
+    static constexpr int BATCH = KEYS * D / 4 / WARPGROUP_SIZE < 8 ? KEYS * D / 4 / WARPGROUP_SIZE : 8; // float4s
+    static_assert(has_wgmma(KEYS) && has_wgmma(PV_COLUMNS), "wgmma.cuh has a wgmma with N = KEYS, and N = PV_COLUMNS");
+
+    SplitTile<D, WARPGROUP_ROWS> Q[CONSUMER_WARPGROUPS];
+    SplitTile<D, KEYS> KV[SLOTS];        // a ring of tiles of K and of V in turn
+    uint64_t full[SLOTS], empty[SLOTS]; // mbarriers: all producer threads have written; the consumers have released
+};
+
+// The accumulator layout of wgmma: the index of a lane's i-th row among its warp's 16, and of its j-th column.
+template <class T>
+__device__ inline int row_of(int i, int lane) {
+    return i * 8 + lane / T::LANES_PER_ROW;
+}
+template <class T>
+__device__ inline int column_of(int j, int lane) {
+    return j / 2 * 8 + lane % T::LANES_PER_ROW * 2 + j % 2;
+}
+
+// Splits x and y into bf16 parts: x is the sum of the lower halves, y of the upper halves.
+__device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
+    // TODO 1 (about 5 lines): Round x and y to bf16 by cvt_rn_x2<E>(x, y), which packs them; that is the first part. What
+    // rounding has left of x and y is rounded to the next part, and so on. A bf16 number is the upper half of a float.
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) {
+        parts[part] = cvt_rn_x2<E>(x, y);
+        x -= __uint_as_float(parts[part] << 16);
+        y -= __uint_as_float(parts[part] & 0xffff0000);
+    }
+    // END TODO 1
+}
+
+// The same for an input, which may be infinite or NaN, or so large that its first part would be infinite. Its rest
+// would be infinity - infinity, and a part of the other operand that is 0 would make 0 * infinity of it. So its parts
+// are 1 with its sign, 0, and the number itself, which meets the first part of the other operand only.
+__device__ inline void split_input(uint32_t (&parts)[PARTS], float x, float y) {
+    constexpr float LARGEST = 0x1.fefffep127f; // larger numbers become infinite in bf16
+    split(parts, x, y);
+    const uint32_t keep = (fabsf(x) <= LARGEST ? 0xffff : 0) | (fabsf(y) <= LARGEST ? 0xffff0000 : 0);
+    if (keep != 0xffffffff) {
+        parts[0] = (parts[0] & keep) | (cvt_rn_x2<E>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
+        parts[1] &= keep;
+        parts[2] = (parts[2] & keep) | (cvt_rn_x2<E>(x, y) & ~keep);
+    }
+}
+
+// Float4 number n of a thread's share of a tile: rows of D / 4 float4s are dealt out to the threads of a warpgroup.
+template <int D>
+__device__ inline int tile_row(int n) {
+    return (n * WARPGROUP_SIZE + threadIdx.x % WARPGROUP_SIZE) / (D / 4);
+}
+template <int D>
+__device__ inline int tile_column(int n) {
+    return (n * WARPGROUP_SIZE + threadIdx.x % WARPGROUP_SIZE) % (D / 4) * 4;
+}
+
+// Loads BATCH of the thread's float4s of a tile that begins at row0, from number n0 on, zeros out of bounds.
+template <int D, bool VECTORIZED, int BATCH>
+__device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
+                                  int head_dim, int n0) {
+#pragma unroll
+    for (int n = 0; n < BATCH; n++) {
+        const int row = row0 + tile_row<D>(n0 + n), column = tile_column<D>(n0 + n);
+        batch[n] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (row < rows && column < head_dim)
+            batch[n] = load_float4<VECTORIZED>(from + (int64_t)row * head_dim, column, head_dim);
+    }
+}
+
+template <int D, int BATCH>
+__device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
+                                  int head_dim, int n0, bool vectorized) {
+    if (vectorized)
+        load_batch<D, true>(batch, from, row0, rows, head_dim, n0);
+    else
+        load_batch<D, false>(batch, from, row0, rows, head_dim, n0);
+}
+
+// Splits a batch and stores its parts. 128-byte swizzle: chunk c of row r is stored at position c ^ (r % 8).
+template <int D, int ROWS, int BATCH>
+__device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
+#pragma unroll
+    for (int n = 0; n < BATCH; n++) {
+        const int row = tile_row<D>(n0 + n), column = tile_column<D>(n0 + n);
+        uint32_t xy[PARTS], zw[PARTS];
+        split_input(xy, batch[n].x, batch[n].y);
+        split_input(zw, batch[n].z, batch[n].w);
+        for (int part = 0; part < PARTS; part++)
+            *reinterpret_cast<uint2 *>(&to_smem[part][column / PANEL][row][column % PANEL ^ row % 8 * CHUNK]) =
+                make_uint2(xy[part], zw[part]);
+    }
+}
+
+// The producer warpgroup loads tiles first .. end - 1 of K and V of a head, splits them and writes the parts to the ring.
+// While it splits a batch, the loads of the next one are in flight.
+template <class T>
+__device__ inline void split_kv_tiles(T &smem, const struct attention_problem &p, bool vectorized, int head, int first,
+                                      int end, PipelineState<T::SLOTS> &ring) {
+    constexpr int PER_TILE = T::KEYS * T::D / 4 / WARPGROUP_SIZE, BATCHES = PER_TILE / T::BATCH;
+    const int64_t offset = (int64_t)head * p.nk * p.head_dim;
+    const float *kv[] = {(const float *)p.k + offset, (const float *)p.v + offset};
+    float4 next[T::BATCH];
+    auto load = [&](int i) { // batch i of the K and V tiles in the order of the ring
+        const int tile = i / BATCHES;
+        load_batch<T::D>(next, tile % 2 ? kv[1] : kv[0], (first + tile / 2) * T::KEYS, p.nk, p.head_dim,
+                         i % BATCHES * T::BATCH, vectorized);
+    };
+    const int batches = (end - first) * 2 * BATCHES;
+    load(0);
+#pragma unroll 1
+    for (int i = 0; i < batches; i++) {
+        float4 batch[T::BATCH];
+        for (int n = 0; n < T::BATCH; n++)
+            batch[n] = next[n];
+        if (i + 1 < batches)
+            load(i + 1);
+        if (i % BATCHES == 0)
+            mbarrier_wait(&smem.empty[ring.stage], ring.phase ^ 1);
+        store_parts<T::D>(smem.KV[ring.stage], batch, i % BATCHES * T::BATCH);
+        if (i % BATCHES == BATCHES - 1) {
+            fence_proxy_async();
+            mbarrier_arrive(&smem.full[ring.stage]);
+            ring.advance();
+        }
+    }
+}
+
+// The products of a part of A and a part of B, from small to large. Left out are those of size 2^-24 and less.
+constexpr int PRODUCTS = 6;
+__device__ constexpr int part_of_a(int product) {
+    constexpr int PART[PRODUCTS] = {2, 0, 1, 1, 0, 0};
+    return PART[product];
+}
+__device__ constexpr int part_of_b(int product) {
+    constexpr int PART[PRODUCTS] = {0, 2, 1, 0, 1, 0};
+    return PART[product];
+}
+
+// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
+template <class T>
+__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q_desc, uint32_t k_desc) {
+    q_desc = warp_uniform(q_desc), k_desc = warp_uniform(k_desc);
+#pragma unroll
+    for (int i = 0; i < PRODUCTS; i++)
+#pragma unroll
+        for (int column = 0; column < T::D; column += 16) {
+            const int panel = column / PANEL, panel_column = column % PANEL;
+            const int q = (part_of_a(i) * (T::D / PANEL) + panel) * WARPGROUP_ROWS * PANEL + panel_column;
+            const int k = (part_of_b(i) * (T::D / PANEL) + panel) * T::KEYS * PANEL + panel_column;
+            wgmma<E>(S_rmem, q_desc + descriptor_offset(q * sizeof(E)), k_desc + descriptor_offset(k * sizeof(E)),
+                     i > 0 || column > 0);
+        }
+}
+
+// Issues the wgmmas of PV_rmem += P V for the warpgroup's rows and PV_COLUMNS columns.
+template <class T>
+__device__ inline void issue_pv(float (&PV_rmem)[LANE_ROWS][T::PV_COLUMNS / T::LANES_PER_ROW],
+                                const uint32_t (&P_rmem)[PARTS * T::KEYS / 16][4], uint32_t v_desc) {
+    v_desc = warp_uniform(v_desc);
+#pragma unroll
+    for (int i = 0; i < PRODUCTS; i++)
+#pragma unroll
+        for (int key = 0; key < T::KEYS; key += 16) {
+            const int v = (part_of_b(i) * (T::D / PANEL) * T::KEYS + key) * PANEL;
+            wgmma<E>(PV_rmem, P_rmem[(part_of_a(i) * T::KEYS + key) / 16], v_desc + descriptor_offset(v * sizeof(E)));
+        }
+}
+
+// Replaces the scores of a tile by their weights, and updates maxima and sums. The caller multiplies the output
+// accumulator by rescale[].
+template <class T>
+__device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
+                                      float (&row_sum)[T::ROWS], float (&rescale)[T::ROWS]) {
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++) {
+        float lane_max = S_rmem[i][0], lane_sum = 0.0f;
+        for (int j = 1; j < T::LANE_KEYS; j++)
+            lane_max = fmaxf(lane_max, S_rmem[i][j]);
+        const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max));
+        const float shift = new_max == -INFINITY ? 0.0f : new_max; // -inf - -inf would be NaN
+        rescale[i] = ex2(row_max[i] - shift);
+        row_max[i] = new_max;
+        for (int j = 0; j < T::LANE_KEYS; j++) {
+            S_rmem[i][j] = ex2(S_rmem[i][j] - shift);
+            lane_sum += S_rmem[i][j];
+        }
+        row_sum[i] = row_sum[i] * rescale[i] + lane_sum;
+    }
+}
+
+// Splits the weights into the A operands of P V.
+template <class T>
+__device__ inline void split_weights(uint32_t (&P_rmem)[PARTS * T::KEYS / 16][4],
+                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
+#pragma unroll
+    for (int key = 0; key < T::KEYS; key += 16)
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int column = key / T::LANES_PER_ROW + n / 2 * 2;
+            uint32_t parts[PARTS];
+            split(parts, S_rmem[n % 2][column], S_rmem[n % 2][column + 1]);
+            for (int part = 0; part < PARTS; part++)
+                P_rmem[(part * T::KEYS + key) / 16][n] = parts[part];
+        }
+}
+
+// Loads the warpgroup's queries, scales and splits them. Named barrier 1 + warpgroup: its threads wait for one another.
+template <class T>
+__device__ inline void load_queries(SplitTile<T::D, WARPGROUP_ROWS> &Q_smem, const struct attention_problem &p,
+                                    bool vectorized, int head, int row0) {
+    const int barrier = 1 + threadIdx.x / WARPGROUP_SIZE;
+    const float *q = (const float *)p.q + (int64_t)head * p.nq * p.head_dim; // [nq][head_dim]
+    float scale = p.softmax_scale;
+    scale *= LOG2_E;
+    bar_sync(barrier, WARPGROUP_SIZE); // no wgmma of another warp reads the previous queries
+#pragma unroll 1
+    for (int n = 0; n < WARPGROUP_ROWS * T::D / 4 / WARPGROUP_SIZE; n += T::BATCH) {
+        float4 batch[T::BATCH];
+        load_batch<T::D>(batch, q, row0, p.nq, p.head_dim, n, vectorized);
+        for (int i = 0; i < T::BATCH; i++)
+            batch[i] = scaled(scale, batch[i]);
+        store_parts<T::D>(Q_smem, batch, n);
+    }
+    fence_proxy_async();
+    bar_sync(barrier, WARPGROUP_SIZE);
+}
+
+// Computes the attention of the warpgroup's queries to tiles first .. end - 1 of the keys: the output before the
+// division, the row maxima, and the lane's partial row sums.
+template <class T>
+__device__ inline void attend(T &smem, const struct attention_problem &p, int query0, int first, int end,
+                              PipelineState<T::SLOTS> &ring, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                              float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+    const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
+    const uint32_t q_desc = descriptor_low(smem.Q[threadIdx.x / WARPGROUP_SIZE]);
+    for (int i = 0; i < T::ROWS; i++) {
+        row_max[i] = -INFINITY;
+        row_sum[i] = 0.0f;
+    }
+#pragma unroll 1
+    for (int key0 = first * T::KEYS; key0 < end * T::KEYS; key0 += T::KEYS) {
+        float S_rmem[T::ROWS][T::LANE_KEYS], rescale[T::ROWS];
+        mbarrier_wait(&smem.full[ring.stage], ring.phase);
+        wgmma_fence(S_rmem);
+        issue_qk<T>(S_rmem, q_desc, descriptor_low(smem.KV[ring.stage]));
+        wgmma_commit_group();
+        wgmma_wait_group<0>(S_rmem);
+        consumer_release(&smem.empty[ring.stage]);
+        ring.advance();
+
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
+            apply_mask<T>(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
+        online_softmax<T>(S_rmem, row_max, row_sum, rescale);
+        uint32_t P_rmem[PARTS * T::KEYS / 16][4];
+        split_weights<T>(P_rmem, S_rmem);
+
+        mbarrier_wait(&smem.full[ring.stage], ring.phase);
+        const uint32_t v_desc = descriptor_low(smem.KV[ring.stage], sizeof(smem.KV[0][0][0]));
+#pragma unroll
+        for (int column = 0; column < T::D; column += T::PV_COLUMNS) {
+            float PV_rmem[LANE_ROWS][T::PV_COLUMNS / T::LANES_PER_ROW];
+            clear(PV_rmem);
+            wgmma_fence(PV_rmem, P_rmem);
+            issue_pv<T>(PV_rmem, P_rmem, v_desc + descriptor_offset(column * T::KEYS * sizeof(E)));
+            wgmma_commit_group();
+            wgmma_wait_group<0>(PV_rmem, P_rmem);
+            // TODO 3 (about 3 lines): Multiply the columns of O_rmem by rescale[], and add PV_rmem to them.
+            for (int i = 0; i < T::ROWS; i++)
+                for (int j = 0; j < T::PV_COLUMNS / T::LANES_PER_ROW; j++)
+                    O_rmem[i][column / T::LANES_PER_ROW + j] =
+                        O_rmem[i][column / T::LANES_PER_ROW + j] * rescale[i] + PV_rmem[i][j];
+            // END TODO 3
+        }
+        consumer_release(&smem.empty[ring.stage]);
+        ring.advance();
+    }
+}
+
+// Divides the lane's rows and columns of the output by the row sums and stores them.
+template <class T>
+__device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
+                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++) {
+        const int row = warp_row0 + row_of<T>(i, lane);
+        const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
+        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
+        if (row < rows)
+#pragma unroll
+            for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
+                store_floats<T::VECTOR>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
+                                        inverse, vectorized);
+    }
+}
+
+// Fix-up: adds a row of a partial result, rescaled to the maximum of the row over all partial results (lesson 08).
+template <class T>
+__device__ inline void add_partial(const Partial<T> &partial, int row, float row_max, float &row_sum,
+                                   float (&O_rmem)[T::D / WARP_SIZE]) {
+    const float weight = row_max == -INFINITY ? 0.0f : partial.row_sum[row] * ex2(partial.row_max[row] - row_max);
+    row_sum += weight;
+    for (int j = 0; j < T::D / WARP_SIZE; j++)
+        O_rmem[j] += weight * partial.O[row][j * WARP_SIZE + threadIdx.x % WARP_SIZE];
+}
+
+// The producer warpgroup: splits the tiles of K and V of the block's share.
+template <class T>
+__device__ inline void produce(T &smem, const struct attention_problem &p, bool vectorized,
+                               const struct EvenShares &scheduler) {
+    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
+    PipelineState<T::SLOTS> ring;
+    for (int tile = scheduler.first_tile_of(blockIdx.x); tile < end_tile;) {
+        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(tile);
+        const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
+        split_kv_tiles<T>(smem, p, vectorized, work_tile.head, first, end, ring);
+        tile += end - first;
+    }
+}
+
+// A consumer warpgroup: computes its rows of the output of the block's share.
+template <class T>
+__device__ inline void consume(T &smem, const struct attention_problem &p, bool vectorized,
+                               const struct EvenShares &scheduler, int warpgroup) {
+    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
+    PipelineState<T::SLOTS> ring;
+    for (int tile = scheduler.first_tile_of(blockIdx.x); tile < end_tile;) {
+        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(tile);
+        const int head = work_tile.head, query0 = work_tile.query0;
+        const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
+        float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
+        float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
+        load_queries<T>(smem.Q[warpgroup], p, vectorized, head, query0 + warpgroup * WARPGROUP_ROWS);
+        attend<T>(smem, p, query0, first, end, ring, O_rmem, row_max, row_sum);
+        if (end - first == work_tile.tiles)
+            store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
+        else
+            store_partial<T>(p, 2 * blockIdx.x + (first == 0), O_rmem, row_max, row_sum);
+        tile += end - first;
+    }
+}
+
+// Grid: one block per share of the key tiles, all resident at the same time; no block waits for another.
+// Warpgroups 0 .. CONSUMER_WARPGROUPS - 1 compute 64 rows of the output each, a warp 16 of them, and a quad of lanes
+// all columns of two rows. The last warpgroup is the producer: it waits on `empty`, the others on `full`.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, 1)
+    attention_kernel(const __grid_constant__ struct attention_problem p, bool vectorized,
+                     const __grid_constant__ struct EvenShares scheduler) {
+    extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
+    if (threadIdx.x == 0) {
+        mbarriers_init(smem.full, WARPGROUP_SIZE);
+        mbarriers_init(smem.empty, T::CONSUMER_WARPGROUPS);
+    }
+    __syncthreads();
+    const int warpgroup = canonical_warpgroup_index();
+    if (warpgroup == T::CONSUMER_WARPGROUPS) {
+        if (T::CONSUMER_WARPGROUPS > 1) // one consumer warpgroup may have 255 registers a thread as it is
+            setmaxnreg_dec<88>();
+        produce(smem, p, vectorized, scheduler);
+    } else {
+        if (T::CONSUMER_WARPGROUPS > 1)
+            setmaxnreg_inc<208>();
+        consume(smem, p, vectorized, scheduler, warpgroup);
+    }
+}
+
+template <class T>
+static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
+    int blocks = 0;
+    const cudaError_t error = max_resident_blocks(config, &blocks);
+    if (error != cudaSuccess)
+        return error;
+    const struct EvenShares scheduler = make_even_shares(config, p, blocks);
+    attention_kernel<T><<<scheduler.shares, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p), scheduler);
+    fix_up<T><<<dim3(scheduler.shares, T::QUERIES / FIX_UP_ROWS), FIX_UP_THREADS, 0, stream>>>(*p, scheduler);
+    return cudaGetLastError();
+}
+
+template <class T>
+static struct KernelConfig make_config() {
+    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
+}
+
+static const struct KernelConfig configs[] = {
+    make_config<KernelTraits<64, 2, 64, 4>>(),  make_config<KernelTraits<64, 1, 64, 4>>(),
+    make_config<KernelTraits<64, 1, 32, 4>>(),  make_config<KernelTraits<128, 2, 64, 2>>(),
+    make_config<KernelTraits<128, 1, 64, 3>>(), make_config<KernelTraits<128, 1, 32, 4>>(),
+    make_config<KernelTraits<256, 1, 32, 2>>(), {},
+};
+
+static size_t shared_bytes(const struct attention_problem *p) {
+    return select_config(p, configs)->shared_bytes;
+}
+
+static size_t workspace_bytes(const struct attention_problem *p) {
+    return partials_bytes(select_config(p, configs), p);
+}
+
+const struct attention_lesson attention_lesson = {
+    .dtypes = 1u << ATTENTION_FP32,
+    .max_head_dim = 256,
+    .causal = 1,
+    .lse = 0,
+    .strided = 0,
+    .grouped_heads = 0,
+    .min_compute_capability = 90,
+    .workspace_bytes = workspace_bytes,
+    .shared_bytes = shared_bytes,
+    .deterministic = 1,
+};
+
+cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
+    const struct KernelConfig *config = select_config(p, configs);
+    return config->launch(config, p, stream);
+}
