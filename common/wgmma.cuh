@@ -67,8 +67,8 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
 // wgmma(d, a, b, add): d = a b^T, or d += a b^T if add. A (64 rows) and B (COLUMNS rows) are in shared memory (SS), and
 // the sum goes over 16 adjacent columns of both.
 //
-// wgmma(d, a, b): d += a b. A is in registers (RS), in the layout of mma.sync; B is 16 rows of COLUMNS in shared
-// memory.
+// wgmma(d, a, b): d += a b; wgmma(d, a, b, add): d = a b if not add. A is in registers (RS), in the layout of mma.sync;
+// B is 16 rows of COLUMNS in shared memory.
 //
 // In the asm statements REGISTERS is the list of the accumulator operands; I0, I1, ... are the operands after them.
 #define WGMMA_ACCUMULATORS_8(d, j) "+f"(d[0][j]), "+f"(d[0][j + 1]), "+f"(d[1][j]), "+f"(d[1][j + 1])
@@ -85,12 +85,12 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
                  : __VA_ARGS__                                                                                         \
                  : "l"(DESCRIPTOR_HIGH | a), "l"(DESCRIPTOR_HIGH | b), "r"((int)add)                                   \
                  : "memory")
-#define WGMMA_RS(COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                \
+#define WGMMA_RS(ADD, COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                           \
     asm volatile("{.reg .pred add;\n setp.ne.b32 add, " I5 ", 0;\n"                                                    \
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, {" I0 ", " I1 ", " I2 \
                  ", " I3 "}, " I4 ", add, 1, 1, 1;}"                                                                   \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(DESCRIPTOR_HIGH | b), "n"(1)                        \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(DESCRIPTOR_HIGH | b), ADD                           \
                  : "memory")
 
 #define WGMMA(COLUMNS, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                         \
@@ -104,9 +104,16 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
     template <class E>                                                                                                 \
     __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint32_t b) {                       \
         if constexpr (std::is_same_v<E, __half>)                                                                       \
-            WGMMA_RS(COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                              \
+            WGMMA_RS("n"(1), COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                      \
         else                                                                                                           \
-            WGMMA_RS(COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                            \
+            WGMMA_RS("n"(1), COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                    \
+    }                                                                                                                  \
+    template <class E>                                                                                                 \
+    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint32_t b, bool add) {             \
+        if constexpr (std::is_same_v<E, __half>)                                                                       \
+            WGMMA_RS("r"((int)add), COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);               \
+        else                                                                                                           \
+            WGMMA_RS("r"((int)add), COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);             \
     }
 
 #define WGMMA_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"

@@ -33,12 +33,12 @@ struct KernelTraits {
     static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int ROWS = LANE_ROWS, WARP_ROWS = ::WARP_ROWS, LANES_PER_ROW = 4, VECTOR = 2;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int PV_COLUMNS = D < 128 ? D : 128; // columns of P V at a time: it needs as many registers again
+    static constexpr int PV_COLUMNS = 64; // columns of P V at a time: it needs as many registers again
     static constexpr int BATCH = KEYS * D / 4 / WARPGROUP_SIZE < 8 ? KEYS * D / 4 / WARPGROUP_SIZE : 8; // float4s
     static_assert(has_wgmma(KEYS) && has_wgmma(PV_COLUMNS), "wgmma.cuh has a wgmma with N = KEYS, and N = PV_COLUMNS");
 
     SplitTile<D, WARPGROUP_ROWS> Q[CONSUMER_WARPGROUPS];
-    SplitTile<D, KEYS> KV[SLOTS];        // a ring of tiles of K and of V in turn
+    SplitTile<D, KEYS> KV[SLOTS];       // a ring of tiles of K and of V in turn
     uint64_t full[SLOTS], empty[SLOTS]; // mbarriers: all producer threads have written; the consumers have released
 };
 
@@ -54,8 +54,9 @@ __device__ inline int column_of(int j, int lane) {
 
 // Splits x and y into bf16 parts: x is the sum of the lower halves, y of the upper halves.
 __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
-    // TODO 1 (about 5 lines): Round x and y to bf16 by cvt_rn_x2<E>(x, y), which packs them; that is the first part. What
-    // rounding has left of x and y is rounded to the next part, and so on. A bf16 number is the upper half of a float.
+    // TODO 1 (about 5 lines): Round x and y to bf16 by cvt_rn_x2<E>(x, y), which packs them; that is the first part.
+    // What rounding has left of x and y is rounded to the next part, and so on. A bf16 number is the upper half of a
+    // float.
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
         parts[part] = cvt_rn_x2<E>(x, y);
@@ -65,18 +66,18 @@ __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
     // END TODO 1
 }
 
-// The same for an input, which may be infinite or NaN, or so large that its first part would be infinite. Its rest
-// would be infinity - infinity, and a part of the other operand that is 0 would make 0 * infinity of it. So its parts
-// are 1 with its sign, 0, and the number itself, which meets the first part of the other operand only.
-__device__ inline void split_input(uint32_t (&parts)[PARTS], float x, float y) {
-    constexpr float LARGEST = 0x1.fefffep127f; // larger numbers become infinite in bf16
+// Larger numbers become infinite in bf16.
+constexpr float LARGEST_BF16 = 0x1.fefffep127f;
+
+// The same for numbers that may be infinite, NaN, or larger than LARGEST_BF16. What is left of an infinity is infinity
+// - infinity, and it meets parts that are 0. So the parts of such a number are 1 with its sign, 0, and the number
+// itself, which meets nothing but the first part of the other operand.
+__device__ inline void split_irregular(uint32_t (&parts)[PARTS], float x, float y) {
     split(parts, x, y);
-    const uint32_t keep = (fabsf(x) <= LARGEST ? 0xffff : 0) | (fabsf(y) <= LARGEST ? 0xffff0000 : 0);
-    if (keep != 0xffffffff) {
-        parts[0] = (parts[0] & keep) | (cvt_rn_x2<E>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
-        parts[1] &= keep;
-        parts[2] = (parts[2] & keep) | (cvt_rn_x2<E>(x, y) & ~keep);
-    }
+    const uint32_t keep = (fabsf(x) <= LARGEST_BF16 ? 0xffff : 0) | (fabsf(y) <= LARGEST_BF16 ? 0xffff0000 : 0);
+    parts[0] = (parts[0] & keep) | (cvt_rn_x2<E>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
+    parts[1] &= keep;
+    parts[2] = (parts[2] & keep) | (cvt_rn_x2<E>(x, y) & ~keep);
 }
 
 // Float4 number n of a thread's share of a tile: rows of D / 4 float4s are dealt out to the threads of a warpgroup.
@@ -112,22 +113,34 @@ __device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [
 }
 
 // Splits a batch and stores its parts. 128-byte swizzle: chunk c of row r is stored at position c ^ (r % 8).
-template <int D, int ROWS, int BATCH>
+template <int D, bool REGULAR, int ROWS, int BATCH>
 __device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
 #pragma unroll
     for (int n = 0; n < BATCH; n++) {
         const int row = tile_row<D>(n0 + n), column = tile_column<D>(n0 + n);
         uint32_t xy[PARTS], zw[PARTS];
-        split_input(xy, batch[n].x, batch[n].y);
-        split_input(zw, batch[n].z, batch[n].w);
+        REGULAR ? split(xy, batch[n].x, batch[n].y) : split_irregular(xy, batch[n].x, batch[n].y);
+        REGULAR ? split(zw, batch[n].z, batch[n].w) : split_irregular(zw, batch[n].z, batch[n].w);
         for (int part = 0; part < PARTS; part++)
             *reinterpret_cast<uint2 *>(&to_smem[part][column / PANEL][row][column % PANEL ^ row % 8 * CHUNK]) =
                 make_uint2(xy[part], zw[part]);
     }
 }
+template <int D, int ROWS, int BATCH>
+__device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
+    bool regular = true;
+#pragma unroll
+    for (int n = 0; n < BATCH; n++)
+        regular &= fabsf(batch[n].x) <= LARGEST_BF16 && fabsf(batch[n].y) <= LARGEST_BF16 &&
+                   fabsf(batch[n].z) <= LARGEST_BF16 && fabsf(batch[n].w) <= LARGEST_BF16;
+    if (regular)
+        store_parts<D, true>(to_smem, batch, n0);
+    else
+        store_parts<D, false>(to_smem, batch, n0);
+}
 
-// The producer warpgroup loads tiles first .. end - 1 of K and V of a head, splits them and writes the parts to the ring.
-// While it splits a batch, the loads of the next one are in flight.
+// The producer warpgroup loads tiles first .. end - 1 of K and V of a head, splits them and writes the parts to the
+// ring. While it splits a batch, the loads of the next one are in flight.
 template <class T>
 __device__ inline void split_kv_tiles(T &smem, const struct attention_problem &p, bool vectorized, int head, int first,
                                       int end, PipelineState<T::SLOTS> &ring) {
@@ -187,7 +200,7 @@ __device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32
         }
 }
 
-// Issues the wgmmas of PV_rmem += P V for the warpgroup's rows and PV_COLUMNS columns.
+// Issues the wgmmas of PV_rmem = P V for the warpgroup's rows and PV_COLUMNS columns.
 template <class T>
 __device__ inline void issue_pv(float (&PV_rmem)[LANE_ROWS][T::PV_COLUMNS / T::LANES_PER_ROW],
                                 const uint32_t (&P_rmem)[PARTS * T::KEYS / 16][4], uint32_t v_desc) {
@@ -197,7 +210,8 @@ __device__ inline void issue_pv(float (&PV_rmem)[LANE_ROWS][T::PV_COLUMNS / T::L
 #pragma unroll
         for (int key = 0; key < T::KEYS; key += 16) {
             const int v = (part_of_b(i) * (T::D / PANEL) * T::KEYS + key) * PANEL;
-            wgmma<E>(PV_rmem, P_rmem[(part_of_a(i) * T::KEYS + key) / 16], v_desc + descriptor_offset(v * sizeof(E)));
+            wgmma<E>(PV_rmem, P_rmem[(part_of_a(i) * T::KEYS + key) / 16], v_desc + descriptor_offset(v * sizeof(E)),
+                     i > 0 || key > 0);
         }
 }
 
@@ -273,6 +287,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
     }
+    clear(O_rmem);
 #pragma unroll 1
     for (int key0 = first * T::KEYS; key0 < end * T::KEYS; key0 += T::KEYS) {
         float S_rmem[T::ROWS][T::LANE_KEYS], rescale[T::ROWS];
@@ -297,7 +312,6 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
 #pragma unroll
         for (int column = 0; column < T::D; column += T::PV_COLUMNS) {
             float PV_rmem[LANE_ROWS][T::PV_COLUMNS / T::LANES_PER_ROW];
-            clear(PV_rmem);
             wgmma_fence(PV_rmem, P_rmem);
             issue_pv<T>(PV_rmem, P_rmem, v_desc + descriptor_offset(column * T::KEYS * sizeof(E)));
             wgmma_commit_group();
@@ -367,7 +381,7 @@ __device__ inline void consume(T &smem, const struct attention_problem &p, bool 
         const int head = work_tile.head, query0 = work_tile.query0;
         const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
         float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
-        float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
+        float O_rmem[T::ROWS][T::LANE_COLUMNS], row_max[T::ROWS], row_sum[T::ROWS];
         load_queries<T>(smem.Q[warpgroup], p, vectorized, head, query0 + warpgroup * WARPGROUP_ROWS);
         attend<T>(smem, p, query0, first, end, ring, O_rmem, row_max, row_sum);
         if (end - first == work_tile.tiles)
@@ -395,11 +409,11 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     const int warpgroup = canonical_warpgroup_index();
     if (warpgroup == T::CONSUMER_WARPGROUPS) {
         if (T::CONSUMER_WARPGROUPS > 1) // one consumer warpgroup may have 255 registers a thread as it is
-            setmaxnreg_dec<88>();
+            setmaxnreg_dec<104>();
         produce(smem, p, vectorized, scheduler);
     } else {
         if (T::CONSUMER_WARPGROUPS > 1)
-            setmaxnreg_inc<208>();
+            setmaxnreg_inc<200>();
         consume(smem, p, vectorized, scheduler, warpgroup);
     }
 }
