@@ -146,12 +146,11 @@ __device__ inline void split_kv_tiles(T &smem, const struct attention_problem &p
                                       int end, PipelineState<T::SLOTS> &ring) {
     constexpr int PER_TILE = T::KEYS * T::D / 4 / WARPGROUP_SIZE, BATCHES = PER_TILE / T::BATCH;
     const int64_t offset = (int64_t)head * p.nk * p.head_dim;
-    const float *kv[] = {(const float *)p.k + offset, (const float *)p.v + offset};
     float4 next[T::BATCH];
     auto load = [&](int i) { // batch i of the K and V tiles in the order of the ring
         const int tile = i / BATCHES;
-        load_batch<T::D>(next, tile % 2 ? kv[1] : kv[0], (first + tile / 2) * T::KEYS, p.nk, p.head_dim,
-                         i % BATCHES * T::BATCH, vectorized);
+        load_batch<T::D>(next, (const float *)(tile % 2 ? p.v : p.k) + offset, (first + tile / 2) * T::KEYS, p.nk,
+                         p.head_dim, i % BATCHES * T::BATCH, vectorized);
     };
     const int batches = (end - first) * 2 * BATCHES;
     load(0);
@@ -407,15 +406,15 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     }
     __syncthreads();
     const int warpgroup = canonical_warpgroup_index();
-    if (warpgroup == T::CONSUMER_WARPGROUPS) {
+    if (warpgroup < T::CONSUMER_WARPGROUPS) {
         if (T::CONSUMER_WARPGROUPS > 1) // one consumer warpgroup may have 255 registers a thread as it is
-            setmaxnreg_dec<104>();
-        produce(smem, p, vectorized, scheduler);
-    } else {
-        if (T::CONSUMER_WARPGROUPS > 1)
             setmaxnreg_inc<200>();
         consume(smem, p, vectorized, scheduler, warpgroup);
+        return;
     }
+    if (T::CONSUMER_WARPGROUPS > 1)
+        setmaxnreg_dec<104>();
+    produce(smem, p, vectorized, scheduler);
 }
 
 template <class T>
