@@ -3,10 +3,10 @@
 //
 // architecture: sm_90a
 #include "attention.h"
-#include "chunk.cuh"
+#include "bf16_parts.cuh"
 #include "even_shares.cuh"
+#include "even_shares_wgmma.cuh"
 #include "ex2.cuh"
-#include "float4.cuh"
 #include "hopper.cuh"
 #include "kernel_config.cuh"
 #include "mask.cuh"
@@ -17,11 +17,6 @@
 
 using E = __nv_bfloat16;
 constexpr float LOG2_E = 1.44269504f;
-constexpr int PARTS = 3; // 8 bits of the significand each, 24 together
-
-// The parts of a tile of ROWS rows in shared memory. A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
-template <int D, int ROWS>
-using SplitTile = E[PARTS][D / PANEL][ROWS][PANEL];
 
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes, so that register arrays have constant sizes and loops unroll. A thread holds ROWS rows of results,
@@ -42,16 +37,6 @@ struct KernelTraits {
     uint64_t full[SLOTS], empty[SLOTS]; // mbarriers: all producer threads have written; the consumers have released
 };
 
-// The accumulator layout of wgmma: the index of a lane's i-th row among its warp's 16, and of its j-th column.
-template <class T>
-__device__ inline int row_of(int i, int lane) {
-    return i * 8 + lane / T::LANES_PER_ROW;
-}
-template <class T>
-__device__ inline int column_of(int j, int lane) {
-    return j / 2 * 8 + lane % T::LANES_PER_ROW * 2 + j % 2;
-}
-
 // Splits x and y into bf16 parts: x is the sum of the lower halves, y of the upper halves.
 __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
     // TODO 1 (about 5 lines): Round x and y to bf16 by cvt_rn_x2<E>(x, y), which packs them; that is the first part.
@@ -64,80 +49,6 @@ __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
         y -= __uint_as_float(parts[part] & 0xffff0000);
     }
     // END TODO 1
-}
-
-// Larger numbers become infinite in bf16.
-constexpr float LARGEST_BF16 = 0x1.fefffep127f;
-
-// The same for numbers that may be infinite, NaN, or larger than LARGEST_BF16. What is left of an infinity is infinity
-// - infinity, and it meets parts that are 0. So the parts of such a number are 1 with its sign, 0, and the number
-// itself, which meets nothing but the first part of the other operand.
-__device__ inline void split_irregular(uint32_t (&parts)[PARTS], float x, float y) {
-    split(parts, x, y);
-    const uint32_t keep = (fabsf(x) <= LARGEST_BF16 ? 0xffff : 0) | (fabsf(y) <= LARGEST_BF16 ? 0xffff0000 : 0);
-    parts[0] = (parts[0] & keep) | (cvt_rn_x2<E>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
-    parts[1] &= keep;
-    parts[2] = (parts[2] & keep) | (cvt_rn_x2<E>(x, y) & ~keep);
-}
-
-// Where a thread's float4 number n of a tile is. The threads of a warpgroup take whole rows of float4s in turn.
-template <int D>
-__device__ inline int tile_row(int n) {
-    static_assert(WARPGROUP_SIZE % (D / 4) == 0, "a warpgroup takes whole rows");
-    return n * (WARPGROUP_SIZE / (D / 4)) + threadIdx.x % WARPGROUP_SIZE / (D / 4);
-}
-template <int D>
-__device__ inline int tile_column() {
-    return threadIdx.x % WARPGROUP_SIZE % (D / 4) * 4;
-}
-
-// Loads BATCH of the thread's float4s of a tile that begins at row0, from number n0 on, zeros out of bounds.
-template <int D, bool VECTORIZED, int BATCH>
-__device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
-                                  int head_dim, int n0) {
-#pragma unroll
-    for (int n = 0; n < BATCH; n++) {
-        const int row = row0 + tile_row<D>(n0 + n), column = tile_column<D>();
-        batch[n] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (row < rows && column < head_dim)
-            batch[n] = load_float4<VECTORIZED>(from + (int64_t)row * head_dim, column, head_dim);
-    }
-}
-
-template <int D, int BATCH>
-__device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
-                                  int head_dim, int n0, bool vectorized) {
-    if (vectorized)
-        load_batch<D, true>(batch, from, row0, rows, head_dim, n0);
-    else
-        load_batch<D, false>(batch, from, row0, rows, head_dim, n0);
-}
-
-// Splits a batch and stores its parts. 128-byte swizzle: chunk c of row r is stored at position c ^ (r % 8).
-template <int D, bool REGULAR, int ROWS, int BATCH>
-__device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
-#pragma unroll
-    for (int n = 0; n < BATCH; n++) {
-        const int row = tile_row<D>(n0 + n), column = tile_column<D>();
-        uint32_t xy[PARTS], zw[PARTS];
-        REGULAR ? split(xy, batch[n].x, batch[n].y) : split_irregular(xy, batch[n].x, batch[n].y);
-        REGULAR ? split(zw, batch[n].z, batch[n].w) : split_irregular(zw, batch[n].z, batch[n].w);
-        for (int part = 0; part < PARTS; part++)
-            *reinterpret_cast<uint2 *>(&to_smem[part][column / PANEL][row][column % PANEL ^ row % 8 * CHUNK]) =
-                make_uint2(xy[part], zw[part]);
-    }
-}
-template <int D, int ROWS, int BATCH>
-__device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
-    bool regular = true;
-#pragma unroll
-    for (int n = 0; n < BATCH; n++)
-        regular &= fabsf(batch[n].x) <= LARGEST_BF16 && fabsf(batch[n].y) <= LARGEST_BF16 &&
-                   fabsf(batch[n].z) <= LARGEST_BF16 && fabsf(batch[n].w) <= LARGEST_BF16;
-    if (regular)
-        store_parts<D, true>(to_smem, batch, n0);
-    else
-        store_parts<D, false>(to_smem, batch, n0);
 }
 
 // The producer warpgroup loads tiles first .. end - 1 of K and V of a head, splits them and writes the parts to the
@@ -333,34 +244,6 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
     }
 }
 
-// Divides the lane's rows and columns of the output by the row sums and stores them.
-template <class T>
-__device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
-                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
-#pragma unroll
-    for (int i = 0; i < T::ROWS; i++) {
-        const int row = warp_row0 + row_of<T>(i, lane);
-        const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
-        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
-        if (row < rows)
-#pragma unroll
-            for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
-                store_floats<T::VECTOR>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
-                                        inverse, vectorized);
-    }
-}
-
-// Fix-up: adds a row of a partial result, rescaled to the maximum of the row over all partial results (lesson 08).
-template <class T>
-__device__ inline void add_partial(const Partial<T> &partial, int row, float row_max, float &row_sum,
-                                   float (&O_rmem)[T::D / WARP_SIZE]) {
-    const float weight = row_max == -INFINITY ? 0.0f : partial.row_sum[row] * ex2(partial.row_max[row] - row_max);
-    row_sum += weight;
-    for (int j = 0; j < T::D / WARP_SIZE; j++)
-        O_rmem[j] += weight * partial.O[row][j * WARP_SIZE + threadIdx.x % WARP_SIZE];
-}
-
 // The producer warpgroup: splits the tiles of K and V of the block's share.
 template <class T>
 __device__ inline void produce(T &smem, const struct attention_problem &p, bool vectorized,
@@ -423,52 +306,8 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     produce(smem, p, vectorized, scheduler);
 }
 
-template <class T>
-static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
-    int blocks = 0;
-    const cudaError_t error = max_resident_blocks(config, &blocks);
-    if (error != cudaSuccess)
-        return error;
-    const struct EvenShares scheduler = make_even_shares(config, p, blocks);
-    attention_kernel<T><<<scheduler.shares, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p), scheduler);
-    fix_up<T><<<dim3(scheduler.shares, T::QUERIES / FIX_UP_ROWS), FIX_UP_THREADS, 0, stream>>>(*p, scheduler);
-    return cudaGetLastError();
-}
+using Configs = ConfigList<KernelTraits<64, 2, 64, 6>, KernelTraits<64, 1, 64, 6>, KernelTraits<64, 1, 32, 4>,
+                           KernelTraits<128, 2, 64, 2>, KernelTraits<128, 1, 64, 3>, KernelTraits<128, 1, 32, 4>,
+                           KernelTraits<256, 1, 32, 2>>;
 
-template <class T>
-static struct KernelConfig make_config() {
-    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
-}
-
-static const struct KernelConfig configs[] = {
-    make_config<KernelTraits<64, 2, 64, 6>>(),  make_config<KernelTraits<64, 1, 64, 6>>(),
-    make_config<KernelTraits<64, 1, 32, 4>>(),  make_config<KernelTraits<128, 2, 64, 2>>(),
-    make_config<KernelTraits<128, 1, 64, 3>>(), make_config<KernelTraits<128, 1, 32, 4>>(),
-    make_config<KernelTraits<256, 1, 32, 2>>(), {},
-};
-
-static size_t shared_bytes(const struct attention_problem *p) {
-    return select_config(p, configs)->shared_bytes;
-}
-
-static size_t workspace_bytes(const struct attention_problem *p) {
-    return partials_bytes(select_config(p, configs), p);
-}
-
-const struct attention_lesson attention_lesson = {
-    .dtypes = 1u << ATTENTION_FP32,
-    .max_head_dim = 256,
-    .causal = 1,
-    .lse = 0,
-    .strided = 0,
-    .grouped_heads = 0,
-    .min_compute_capability = 90,
-    .workspace_bytes = workspace_bytes,
-    .shared_bytes = shared_bytes,
-    .deterministic = 1,
-};
-
-cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const struct KernelConfig *config = select_config(p, configs);
-    return config->launch(config, p, stream);
-}
+#include "even_shares_launch.cuh"
