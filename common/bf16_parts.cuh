@@ -6,6 +6,8 @@
 #include "hopper.cuh"
 #include "mma.cuh"
 
+#include <type_traits>
+
 constexpr int PARTS = 3; // 8 bits of the significand each, 24 together
 
 // The parts of a tile of ROWS rows in shared memory. A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
@@ -17,13 +19,16 @@ __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y);
 
 // Larger numbers become infinite in bf16.
 constexpr float LARGEST_BF16 = 0x1.fefffep127f;
+__device__ inline bool is_regular(float x) {
+    return fabsf(x) <= LARGEST_BF16;
+}
 
-// The same for numbers that may be infinite, NaN, or larger than LARGEST_BF16. What is left of an infinity is infinity
+// split() for numbers that may be infinite, NaN, or larger than LARGEST_BF16. What is left of an infinity is infinity
 // - infinity, and it meets parts that are 0. So the parts of such a number are 1 with its sign, 0, and the number
 // itself, which meets nothing but the first part of the other operand.
 __device__ inline void split_irregular(uint32_t (&parts)[PARTS], float x, float y) {
     split(parts, x, y);
-    const uint32_t keep = (fabsf(x) <= LARGEST_BF16 ? 0xffff : 0) | (fabsf(y) <= LARGEST_BF16 ? 0xffff0000 : 0);
+    const uint32_t keep = (is_regular(x) ? 0xffff : 0) | (is_regular(y) ? 0xffff0000 : 0);
     parts[0] = (parts[0] & keep) | (cvt_rn_x2<__nv_bfloat16>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
     parts[1] &= keep;
     parts[2] = (parts[2] & keep) | (cvt_rn_x2<__nv_bfloat16>(x, y) & ~keep);
@@ -41,50 +46,40 @@ __device__ inline int tile_column() {
 }
 
 // Loads BATCH of the thread's float4s of a tile that begins at row0, from number n0 on, zeros out of bounds.
-template <int D, bool VECTORIZED, int BATCH>
-__device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
-                                  int head_dim, int n0) {
-#pragma unroll
-    for (int n = 0; n < BATCH; n++) {
-        const int row = row0 + tile_row<D>(n0 + n), column = tile_column<D>();
-        batch[n] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (row < rows && column < head_dim)
-            batch[n] = load_float4<VECTORIZED>(from + (int64_t)row * head_dim, column, head_dim);
-    }
-}
-
 template <int D, int BATCH>
 __device__ inline void load_batch(float4 (&batch)[BATCH], const float *from /* [rows][head_dim] */, int row0, int rows,
                                   int head_dim, int n0, bool vectorized) {
-    if (vectorized)
-        load_batch<D, true>(batch, from, row0, rows, head_dim, n0);
-    else
-        load_batch<D, false>(batch, from, row0, rows, head_dim, n0);
+    auto load = [&](auto is_vectorized) {
+#pragma unroll
+        for (int n = 0; n < BATCH; n++) {
+            const int row = row0 + tile_row<D>(n0 + n), column = tile_column<D>();
+            batch[n] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (row < rows && column < head_dim)
+                batch[n] = load_float4<is_vectorized.value>(from + (int64_t)row * head_dim, column, head_dim);
+        }
+    };
+    vectorized ? load(std::true_type()) : load(std::false_type());
 }
 
 // Splits a batch and stores its parts. 128-byte swizzle: chunk c of row r is stored at position c ^ (r % 8).
-template <int D, bool REGULAR, int ROWS, int BATCH>
-__device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
-#pragma unroll
-    for (int n = 0; n < BATCH; n++) {
-        const int row = tile_row<D>(n0 + n), column = tile_column<D>();
-        uint32_t xy[PARTS], zw[PARTS];
-        REGULAR ? split(xy, batch[n].x, batch[n].y) : split_irregular(xy, batch[n].x, batch[n].y);
-        REGULAR ? split(zw, batch[n].z, batch[n].w) : split_irregular(zw, batch[n].z, batch[n].w);
-        for (int part = 0; part < PARTS; part++)
-            *reinterpret_cast<uint2 *>(&to_smem[part][column / PANEL][row][column % PANEL ^ row % 8 * CHUNK]) =
-                make_uint2(xy[part], zw[part]);
-    }
-}
 template <int D, int ROWS, int BATCH>
 __device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&batch)[BATCH], int n0) {
-    bool regular = true;
+    auto store = [&](auto is_regular) {
+#pragma unroll
+        for (int n = 0; n < BATCH; n++) {
+            const int row = tile_row<D>(n0 + n), column = tile_column<D>();
+            const float4 &v = batch[n];
+            uint32_t xy[PARTS], zw[PARTS];
+            is_regular.value ? split(xy, v.x, v.y) : split_irregular(xy, v.x, v.y);
+            is_regular.value ? split(zw, v.z, v.w) : split_irregular(zw, v.z, v.w);
+            for (int part = 0; part < PARTS; part++)
+                *reinterpret_cast<uint2 *>(&to_smem[part][column / PANEL][row][column % PANEL ^ row % 8 * CHUNK]) =
+                    make_uint2(xy[part], zw[part]);
+        }
+    };
+    bool regular = true; // almost always, and then without a test per number
 #pragma unroll
     for (int n = 0; n < BATCH; n++)
-        regular &= fabsf(batch[n].x) <= LARGEST_BF16 && fabsf(batch[n].y) <= LARGEST_BF16 &&
-                   fabsf(batch[n].z) <= LARGEST_BF16 && fabsf(batch[n].w) <= LARGEST_BF16;
-    if (regular)
-        store_parts<D, true>(to_smem, batch, n0);
-    else
-        store_parts<D, false>(to_smem, batch, n0);
+        regular &= is_regular(batch[n].x) && is_regular(batch[n].y) && is_regular(batch[n].z) && is_regular(batch[n].w);
+    regular ? store(std::true_type()) : store(std::false_type());
 }

@@ -28,7 +28,7 @@ struct KernelTraits {
     static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int ROWS = LANE_ROWS, WARP_ROWS = ::WARP_ROWS, LANES_PER_ROW = 4, VECTOR = 2;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int PV_COLUMNS = 64; // columns of P V at a time: it needs as many registers again
+    static constexpr int PV_COLUMNS = PANEL; // of P V at a time, which needs registers of its own
     static constexpr int BATCH = KEYS * D / 4 / WARPGROUP_SIZE < 8 ? KEYS * D / 4 / WARPGROUP_SIZE : 8; // float4s
     static_assert(has_wgmma(KEYS) && has_wgmma(PV_COLUMNS), "wgmma.cuh has a wgmma with N = KEYS, and N = PV_COLUMNS");
 
@@ -40,8 +40,7 @@ struct KernelTraits {
 // Splits x and y into bf16 parts: x is the sum of the lower halves, y of the upper halves.
 __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
     // TODO 1 (about 5 lines): Round x and y to bf16 by cvt_rn_x2<E>(x, y), which packs them; that is the first part.
-    // What rounding has left of x and y is rounded to the next part, and so on. A bf16 number is the upper half of a
-    // float.
+    // Round what is left of x and y to the next part, and so on. A bf16 number is the upper half of a float.
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
         parts[part] = cvt_rn_x2<E>(x, y);
@@ -51,36 +50,43 @@ __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y) {
     // END TODO 1
 }
 
-// The producer warpgroup loads tiles first .. end - 1 of K and V of a head, splits them and writes the parts to the
+// The producer warpgroup: loads the tiles of K and V of the block's share, splits them, and writes the parts to the
 // ring. While it splits a batch, the loads of the next one are in flight.
 template <class T>
-__device__ inline void split_kv_tiles(T &smem, const struct attention_problem &p, bool vectorized, int head, int first,
-                                      int end, PipelineState<T::SLOTS> &ring) {
-    constexpr int PER_TILE = T::KEYS * T::D / 4 / WARPGROUP_SIZE, BATCHES = PER_TILE / T::BATCH;
-    const int64_t offset = (int64_t)head * p.nk * p.head_dim;
-    float4 next[T::BATCH];
-    auto load = [&](int i) { // batch i of the K and V tiles in the order of the ring
-        const int tile = i / BATCHES;
-        load_batch<T::D>(next, (const float *)(tile % 2 ? p.v : p.k) + offset, (first + tile / 2) * T::KEYS, p.nk,
-                         p.head_dim, i % BATCHES * T::BATCH, vectorized);
-    };
-    const int batches = (end - first) * 2 * BATCHES;
-    load(0);
+__device__ inline void produce(T &smem, const struct attention_problem &p, bool vectorized,
+                               const struct EvenShares &scheduler) {
+    constexpr int BATCHES = T::KEYS * T::D / 4 / WARPGROUP_SIZE / T::BATCH; // of a tile
+    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
+    PipelineState<T::SLOTS> ring;
+    for (int tile = scheduler.first_tile_of(blockIdx.x); tile < end_tile;) {
+        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(tile);
+        const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
+        const int64_t offset = (int64_t)work_tile.head * p.nk * p.head_dim;
+        const int batches = (end - first) * 2 * BATCHES;
+        float4 next[T::BATCH];
+        auto load = [&](int i) { // batch i of the K and V tiles in the order of the ring
+            const float *from = (const float *)(i / BATCHES % 2 ? p.v : p.k) + offset;
+            load_batch<T::D>(next, from, (first + i / BATCHES / 2) * T::KEYS, p.nk, p.head_dim, i % BATCHES * T::BATCH,
+                             vectorized);
+        };
+        load(0);
 #pragma unroll 1
-    for (int i = 0; i < batches; i++) {
-        float4 batch[T::BATCH];
-        for (int n = 0; n < T::BATCH; n++)
-            batch[n] = next[n];
-        if (i + 1 < batches)
-            load(i + 1);
-        if (i % BATCHES == 0)
-            mbarrier_wait(&smem.empty[ring.stage], ring.phase ^ 1);
-        store_parts<T::D>(smem.KV[ring.stage], batch, i % BATCHES * T::BATCH);
-        if (i % BATCHES == BATCHES - 1) {
-            fence_proxy_async();
-            mbarrier_arrive(&smem.full[ring.stage]);
-            ring.advance();
+        for (int i = 0; i < batches; i++) {
+            float4 batch[T::BATCH];
+            for (int n = 0; n < T::BATCH; n++)
+                batch[n] = next[n];
+            if (i + 1 < batches)
+                load(i + 1);
+            if (i % BATCHES == 0)
+                mbarrier_wait(&smem.empty[ring.stage], ring.phase ^ 1);
+            store_parts<T::D>(smem.KV[ring.stage], batch, i % BATCHES * T::BATCH);
+            if (i % BATCHES == BATCHES - 1) {
+                fence_proxy_async();
+                mbarrier_arrive(&smem.full[ring.stage]);
+                ring.advance();
+            }
         }
+        tile += end - first;
     }
 }
 
@@ -175,8 +181,7 @@ __device__ inline void load_queries(SplitTile<T::D, WARPGROUP_ROWS> &Q_smem, con
                                     bool vectorized, int head, int query0, int warpgroup) {
     const int row0 = query0 + warpgroup * WARPGROUP_ROWS;
     const float *q = (const float *)p.q + (int64_t)head * p.nq * p.head_dim; // [nq][head_dim]
-    float scale = p.softmax_scale;
-    scale *= LOG2_E;
+    const float scale = p.softmax_scale * LOG2_E;
     bar_sync(1 + warpgroup, WARPGROUP_SIZE); // no wgmma of another warp reads the previous queries
 #pragma unroll 1
     for (int n = 0; n < WARPGROUP_ROWS * T::D / 4 / WARPGROUP_SIZE; n += T::BATCH) {
@@ -190,8 +195,8 @@ __device__ inline void load_queries(SplitTile<T::D, WARPGROUP_ROWS> &Q_smem, con
     bar_sync(1 + warpgroup, WARPGROUP_SIZE);
 }
 
-// Computes the attention of the warpgroup's queries to tiles first .. end - 1 of the keys: the output before the
-// division, the row maxima, and the lane's partial row sums.
+// Adds the attention of the warpgroup's queries to tiles first .. end - 1 of the keys: the output before the division,
+// the row maxima, and the lane's partial row sums.
 template <class T>
 __device__ inline void attend(T &smem, const struct attention_problem &p, int query0, int first, int end,
                               PipelineState<T::SLOTS> &ring, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
@@ -199,11 +204,6 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
     const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     const uint32_t q_desc = descriptor_low(smem.Q[threadIdx.x / WARPGROUP_SIZE]);
-    for (int i = 0; i < T::ROWS; i++) {
-        row_max[i] = -INFINITY;
-        row_sum[i] = 0.0f;
-    }
-    clear(O_rmem);
 #pragma unroll 1
     for (int key0 = first * T::KEYS; key0 < end * T::KEYS; key0 += T::KEYS) {
         float S_rmem[T::ROWS][T::LANE_KEYS], rescale[T::ROWS];
@@ -224,7 +224,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
         split_weights<T>(P_rmem, S_rmem);
 
         mbarrier_wait(&smem.full[ring.stage], ring.phase);
-        const uint32_t v_desc = descriptor_low(smem.KV[ring.stage], sizeof(smem.KV[0][0][0]));
+        const uint32_t v_desc = descriptor_low(smem.KV[ring.stage]);
 #pragma unroll
         for (int column = 0; column < T::D; column += T::PV_COLUMNS) {
             float PV_rmem[LANE_ROWS][T::PV_COLUMNS / T::LANES_PER_ROW];
@@ -232,7 +232,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
             issue_pv<T>(PV_rmem, P_rmem, v_desc + descriptor_offset(column * T::KEYS * sizeof(E)));
             wgmma_commit_group();
             wgmma_wait_group<0>(PV_rmem, P_rmem);
-            // TODO 3 (about 3 lines): Multiply the columns of O_rmem by rescale[], and add PV_rmem to them.
+            // TODO 3 (about 4 lines): Multiply the columns of O_rmem by rescale[], and add PV_rmem to them.
             for (int i = 0; i < T::ROWS; i++)
                 for (int j = 0; j < T::PV_COLUMNS / T::LANES_PER_ROW; j++)
                     O_rmem[i][column / T::LANES_PER_ROW + j] =
@@ -241,20 +241,6 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, int qu
         }
         consumer_release(&smem.empty[ring.stage]);
         ring.advance();
-    }
-}
-
-// The producer warpgroup: splits the tiles of K and V of the block's share.
-template <class T>
-__device__ inline void produce(T &smem, const struct attention_problem &p, bool vectorized,
-                               const struct EvenShares &scheduler) {
-    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
-    PipelineState<T::SLOTS> ring;
-    for (int tile = scheduler.first_tile_of(blockIdx.x); tile < end_tile;) {
-        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(tile);
-        const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
-        split_kv_tiles<T>(smem, p, vectorized, work_tile.head, first, end, ring);
-        tile += end - first;
     }
 }
 
@@ -269,8 +255,8 @@ __device__ inline void consume(T &smem, const struct attention_problem &p, bool 
         const int head = work_tile.head, query0 = work_tile.query0;
         const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
         float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
-        float O_rmem[T::ROWS][T::LANE_COLUMNS], row_max[T::ROWS], row_sum[T::ROWS];
         load_queries<T>(smem.Q[warpgroup], p, vectorized, head, query0, warpgroup);
+        float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[] = {-INFINITY, -INFINITY}, row_sum[T::ROWS] = {};
         attend<T>(smem, p, query0, first, end, ring, O_rmem, row_max, row_sum);
         if (end - first == work_tile.tiles)
             store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
