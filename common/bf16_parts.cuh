@@ -17,18 +17,19 @@ using SplitTile = __nv_bfloat16[PARTS][D / PANEL][ROWS][PANEL];
 // Defined by the lesson: splits x and y into bf16 parts, x into the lower halves and y into the upper halves.
 __device__ inline void split(uint32_t (&parts)[PARTS], float x, float y);
 
-// Larger numbers become infinite in bf16.
-constexpr float LARGEST_BF16 = 0x1.fefffep127f;
-__device__ inline bool is_regular(float x) {
-    return fabsf(x) <= LARGEST_BF16;
+// The bits of the absolute value, in whose order infinity and NaN come last, and of the largest number that does not
+// become infinite in bf16.
+__device__ inline uint32_t magnitude(float x) {
+    return __float_as_uint(x) & 0x7fffffff;
 }
+constexpr uint32_t LARGEST_BF16 = 0x7f7f7fff;
 
 // split() for numbers that may be infinite, NaN, or larger than LARGEST_BF16. What is left of an infinity is infinity
 // - infinity, and it meets parts that are 0. So the parts of such a number are 1 with its sign, 0, and the number
 // itself, which meets nothing but the first part of the other operand.
 __device__ inline void split_irregular(uint32_t (&parts)[PARTS], float x, float y) {
     split(parts, x, y);
-    const uint32_t keep = (is_regular(x) ? 0xffff : 0) | (is_regular(y) ? 0xffff0000 : 0);
+    const uint32_t keep = 0xffff * (magnitude(x) <= LARGEST_BF16) | 0xffff0000 * (magnitude(y) <= LARGEST_BF16);
     parts[0] = (parts[0] & keep) | (cvt_rn_x2<__nv_bfloat16>(copysignf(1.0f, x), copysignf(1.0f, y)) & ~keep);
     parts[1] &= keep;
     parts[2] = (parts[2] & keep) | (cvt_rn_x2<__nv_bfloat16>(x, y) & ~keep);
@@ -77,9 +78,10 @@ __device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&b
                     make_uint2(xy[part], zw[part]);
         }
     };
-    bool regular = true; // almost always, and then without a test per number
+    uint32_t largest = 0; // almost always regular, and then a batch is split without a test per number
 #pragma unroll
     for (int n = 0; n < BATCH; n++)
-        regular &= is_regular(batch[n].x) && is_regular(batch[n].y) && is_regular(batch[n].z) && is_regular(batch[n].w);
-    regular ? store(std::true_type()) : store(std::false_type());
+        largest = max(max(largest, max(magnitude(batch[n].x), magnitude(batch[n].y))),
+                      max(magnitude(batch[n].z), magnitude(batch[n].w)));
+    largest <= LARGEST_BF16 ? store(std::true_type()) : store(std::false_type());
 }

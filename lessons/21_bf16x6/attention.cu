@@ -267,12 +267,12 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     const int warpgroup = canonical_warpgroup_index();
     if (warpgroup < T::CONSUMER_WARPGROUPS) {
         if (T::CONSUMER_WARPGROUPS > 1) // one consumer warpgroup may have 255 registers a thread as it is
-            setmaxnreg_inc<200>();
+            setmaxnreg_inc<192>();
         consume(smem, p, vectorized, scheduler, warpgroup);
         return;
     }
     if (T::CONSUMER_WARPGROUPS > 1)
-        setmaxnreg_dec<104>();
+        setmaxnreg_dec<120>();
     produce(smem, p, vectorized, scheduler);
 }
 
