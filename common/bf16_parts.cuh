@@ -85,3 +85,19 @@ __device__ inline void store_parts(SplitTile<D, ROWS> &to_smem, const float4 (&b
                       max(magnitude(batch[n].z), magnitude(batch[n].w)));
     largest <= LARGEST_BF16 ? store(std::true_type()) : store(std::false_type());
 }
+
+// Splits the weights in accumulator layout into the A operands of P V.
+template <class T>
+__device__ inline void split_weights(uint32_t (&P_rmem)[PARTS * T::KEYS / 16][4],
+                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
+#pragma unroll
+    for (int key = 0; key < T::KEYS; key += 16)
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int column = key / T::LANES_PER_ROW + n / 2 * 2;
+            uint32_t parts[PARTS];
+            split(parts, S_rmem[n % 2][column], S_rmem[n % 2][column + 1]);
+            for (int part = 0; part < PARTS; part++)
+                P_rmem[(part * T::KEYS + key) / 16][n] = parts[part];
+        }
+}

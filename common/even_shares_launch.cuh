@@ -31,16 +31,6 @@ static size_t workspace_bytes(const struct attention_problem *p) {
     return partials_bytes(config_of(p, Configs()), p);
 }
 
-const struct attention_lesson attention_lesson = {
-    .dtypes = 1u << ATTENTION_FP32,
-    .max_head_dim = 256,
-    .causal = 1,
-    .min_compute_capability = 90,
-    .workspace_bytes = workspace_bytes,
-    .shared_bytes = shared_bytes,
-    .deterministic = 1,
-};
-
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
     const struct KernelConfig *config = config_of(p, Configs());
     return config->launch(config, p, stream);

@@ -159,22 +159,6 @@ __device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], fl
     }
 }
 
-// Splits the weights into the A operands of P V.
-template <class T>
-__device__ inline void split_weights(uint32_t (&P_rmem)[PARTS * T::KEYS / 16][4],
-                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
-#pragma unroll
-    for (int key = 0; key < T::KEYS; key += 16)
-#pragma unroll
-        for (int n = 0; n < 4; n++) {
-            const int column = key / T::LANES_PER_ROW + n / 2 * 2;
-            uint32_t parts[PARTS];
-            split(parts, S_rmem[n % 2][column], S_rmem[n % 2][column + 1]);
-            for (int part = 0; part < PARTS; part++)
-                P_rmem[(part * T::KEYS + key) / 16][n] = parts[part];
-        }
-}
-
 // Loads the warpgroup's queries, scales and splits them. Named barrier 1 + warpgroup: its threads wait for one another.
 template <class T>
 __device__ inline void load_queries(SplitTile<T::D, WARPGROUP_ROWS> &Q_smem, const struct attention_problem &p,
@@ -297,3 +281,13 @@ using Configs = ConfigList<KernelTraits<64, 2, 64, 6>, KernelTraits<64, 1, 64, 6
                            KernelTraits<256, 1, 32, 2>>;
 
 #include "even_shares_launch.cuh"
+
+const struct attention_lesson attention_lesson = {
+    .dtypes = 1u << ATTENTION_FP32,
+    .max_head_dim = 256,
+    .causal = 1,
+    .min_compute_capability = 90,
+    .workspace_bytes = workspace_bytes,
+    .shared_bytes = shared_bytes,
+    .deterministic = 1,
+};
