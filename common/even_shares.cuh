@@ -90,11 +90,13 @@ __device__ inline void store_partial(const struct attention_problem &p, int inde
                                      const float (&row_sum)[T::ROWS]) {
     Partial<T> &partial = ((Partial<T> *)p.workspace)[index];
     const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+#pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
         const int row = warp_row0 + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
         partial.row_max[row] = row_max[i]; // all lanes of the row store the same value
         partial.row_sum[row] = sum;
+#pragma unroll
         for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
             store_floats<T::VECTOR>(partial.O[row], column_of<T>(j, lane), T::D, &O_rmem[i][j],
                                     sum == 0.0f ? 0.0f : 1.0f / sum, true);

@@ -1,4 +1,4 @@
-// wgmma: warpgroup MMA, 64 rows by 64 to 256 columns, 16-bit operands and fp32 accumulators (sm_90a only; PTX ISA,
+// wgmma: warpgroup MMA, 64 rows by 32 to 256 columns, 16-bit operands and fp32 accumulators (sm_90a only; PTX ISA,
 // wgmma.mma_async). E is __half or __nv_bfloat16.
 //
 // Each warp holds 16 rows of the accumulator. A lane holds the same elements as of an mma.sync accumulator (mma.cuh):
@@ -67,8 +67,8 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
 // wgmma(d, a, b, add): d = a b^T, or d += a b^T if add. A (64 rows) and B (COLUMNS rows) are in shared memory (SS), and
 // the sum goes over 16 adjacent columns of both.
 //
-// wgmma(d, a, b): d += a b. A is in registers (RS), in the layout of mma.sync; B is 16 rows of COLUMNS in shared
-// memory.
+// wgmma(d, a, b): d += a b; wgmma(d, a, b, add): d = a b if not add. A is in registers (RS), in the layout of mma.sync;
+// B is 16 rows of COLUMNS in shared memory.
 //
 // In the asm statements REGISTERS is the list of the accumulator operands; I0, I1, ... are the operands after them.
 #define WGMMA_ACCUMULATORS_8(d, j) "+f"(d[0][j]), "+f"(d[0][j + 1]), "+f"(d[1][j]), "+f"(d[1][j + 1])
@@ -85,12 +85,12 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
                  : __VA_ARGS__                                                                                         \
                  : "l"(DESCRIPTOR_HIGH | a), "l"(DESCRIPTOR_HIGH | b), "r"((int)add)                                   \
                  : "memory")
-#define WGMMA_RS(COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                \
+#define WGMMA_RS(ADD, COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                           \
     asm volatile("{.reg .pred add;\n setp.ne.b32 add, " I5 ", 0;\n"                                                    \
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, {" I0 ", " I1 ", " I2 \
                  ", " I3 "}, " I4 ", add, 1, 1, 1;}"                                                                   \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(DESCRIPTOR_HIGH | b), "n"(1)                        \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(DESCRIPTOR_HIGH | b), ADD                           \
                  : "memory")
 
 #define WGMMA(COLUMNS, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                         \
@@ -104,11 +104,19 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
     template <class E>                                                                                                 \
     __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint32_t b) {                       \
         if constexpr (std::is_same_v<E, __half>)                                                                       \
-            WGMMA_RS(COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                              \
+            WGMMA_RS("n"(1), COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                      \
         else                                                                                                           \
-            WGMMA_RS(COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                            \
+            WGMMA_RS("n"(1), COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                    \
+    }                                                                                                                  \
+    template <class E>                                                                                                 \
+    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint32_t b, bool add) {             \
+        if constexpr (std::is_same_v<E, __half>)                                                                       \
+            WGMMA_RS("r"((int)add), COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);               \
+        else                                                                                                           \
+            WGMMA_RS("r"((int)add), COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);             \
     }
 
+#define WGMMA_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_REGISTERS_32                                                                                             \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "             \
     "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
@@ -122,6 +130,7 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
     "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, "               \
     "%103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "                 \
     "%119, %120, %121, %122, %123, %124, %125, %126, %127"
+WGMMA(32, WGMMA_REGISTERS_16, "%16", "%17", "%18", "%19", "%20", "%21", WGMMA_ACCUMULATORS_32(d, 0))
 WGMMA(64, WGMMA_REGISTERS_32, "%32", "%33", "%34", "%35", "%36", "%37", WGMMA_ACCUMULATORS_64(d, 0))
 WGMMA(96, WGMMA_REGISTERS_48, "%48", "%49", "%50", "%51", "%52", "%53", WGMMA_ACCUMULATORS_64(d, 0),
       WGMMA_ACCUMULATORS_32(d, 16))
@@ -131,7 +140,7 @@ WGMMA(256, WGMMA_REGISTERS_128, "%128", "%129", "%130", "%131", "%132", "%133", 
 
 // Whether there is a wgmma with this N here. Such tiles also end at a multiple of 8 rows, the period of the swizzle.
 __host__ __device__ constexpr bool has_wgmma(int n) {
-    return n == 64 || n == 96 || n == 128 || n == 256;
+    return n == 32 || n == 64 || n == 96 || n == 128 || n == 256;
 }
 
 template <class R, int ROWS, int COLUMNS>
