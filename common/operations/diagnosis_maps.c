@@ -16,6 +16,8 @@ int maps_of(int count, struct index_map *out) {
             out[n++] = (struct index_map){kind, by, 0};
     for (int by = 4; by <= 16 && by <= count; by *= 2)
         out[n++] = (struct index_map){MAP_XOR, by - 1, 0};
+    for (int end = 32; end <= 64 && end < count; end *= 2)
+        out[n++] = (struct index_map){MAP_MODULO, 16, end};
     for (int size = 2; size <= 16 && size < count; size *= 2)
         out[n++] = (struct index_map){MAP_ROTATE, size, 0};
     for (int by = 16; by <= 32 && by < count; by *= 2)
@@ -60,7 +62,7 @@ int map_of(const struct index_map *m, int i, int count) {
         to = i ^ m->n;
         break;
     case MAP_MODULO:
-        to = i % m->n;
+        to = m->m && i >= m->m ? -1 : i % m->n;
         break;
     case MAP_FIRST:
         to = m->n ? i / m->n * m->n : 0;
@@ -117,7 +119,10 @@ void map_text(const struct index_map *m, char *text, size_t size) {
         snprintf(text, size, "i ^ %d", m->n);
         break;
     case MAP_MODULO:
-        snprintf(text, size, "i %% %d", m->n);
+        if (m->m)
+            snprintf(text, size, "i %% %d up to %d, and of nothing from there on", m->n, m->m - 1);
+        else
+            snprintf(text, size, "i %% %d", m->n);
         break;
     case MAP_FIRST:
         if (m->n)

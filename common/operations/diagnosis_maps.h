@@ -8,7 +8,7 @@
 enum map_kind {
     MAP_SHIFT,    // i + n, and by m what becomes of places outside
     MAP_XOR,      // i ^ n
-    MAP_MODULO,   // i % n
+    MAP_MODULO,   // i % n, and nothing from m on unless that is 0
     MAP_FIRST,    // i / n * n, the first of each n
     MAP_LAST,     // the last of each n
     MAP_PREVIOUS, // i - n, and i for the first n

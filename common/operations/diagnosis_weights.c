@@ -89,8 +89,8 @@ static bool report_exponential(const struct report *s) {
 
 // ---- What is certain ------------------------------------------------------------------------------------------------
 
-// What the weights of the wrong rows add up to. explained: why they are wrong is known.
-static void report_totals(const struct report *s, bool explained) {
+// What the weights of the wrong rows add up to. of_scores: nothing but the scores can be wrong where that is 1.
+static void report_totals(const struct report *s, bool of_scores) {
     double least = INFINITY, most = -INFINITY;
     for (int64_t r = 0; r < s->x->rows; r++) {
         double total = 0;
@@ -104,7 +104,7 @@ static void report_totals(const struct report *s, bool explained) {
                     "The weights of a row add up to between %.4g and %.4g instead of 1: the row sum is computed from "
                     "other weights than the output",
                     least, most);
-    else if (!explained)
+    else if (of_scores)
         report_line(s, "scores-wrong",
                     "The weights of a row add up to 1, so the kernel divides by the sum of the wrong weights: the "
                     "scores or the exponential are wrong");
@@ -121,8 +121,9 @@ static double common_factor(const struct report *s, int64_t r) {
     return most >= least ? exp((least + most) / 2) : 0;
 }
 
-// All weights of each wrong row are off by one factor, of which no more is known.
-static void report_divisor(const struct report *s) {
+// All weights of each wrong row are off by one factor, of which no more is known. False where that is as small as
+// roundings of the weights are.
+static bool report_divisor(const struct report *s) {
     static const double bits8 = 0x1p-8;
     double least = INFINITY, most = -INFINITY;
     for (int64_t r = 0; r < s->x->rows; r++)
@@ -130,6 +131,8 @@ static void report_divisor(const struct report *s) {
             least = fmin(least, common_factor(s, r));
             most = fmax(most, common_factor(s, r));
         }
+    if (fmax(fabs(least - 1), fabs(most - 1)) <= 2 * s->x->tolerance)
+        return false;
     if (most == 0)
         report_line(s, "no-weights", "No key has any weight");
     else
@@ -142,6 +145,7 @@ static void report_divisor(const struct report *s) {
                     "The row sum is too large in some rows and too small in others, by at most %.2g, like a sum whose "
                     "additions are rounded to 8 or 11 bits",
                     fmax(1 - least, most - 1));
+    return true;
 }
 
 // Which keys are wrong in some row by another factor than the row's other keys, where some are right.
@@ -196,25 +200,24 @@ bool report_weights(const struct report *s) {
     bool totals_explained;
     if (diagnosis_of_weights(s->x, &totals_explained, s->out)) {
         if (!totals_explained)
-            report_totals(s, true);
+            report_totals(s, false);
         return true;
     }
     if (report_sources(s))
         return true;
-    if (weights_are_proportional(&s->seen)) {
-        report_divisor(s);
+    if (weights_are_proportional(&s->seen) && report_divisor(s)) {
         report_equal_scores(s);
         return false;
     }
     if (report_exponential(s)) {
-        report_totals(s, true);
+        report_totals(s, false);
         return true;
     }
-    report_equal_scores(s);
+    const bool keys_count_once = report_equal_scores(s);
     if (report_rounded(s))
         return true;
     if (!report_keys(s))
         report_line(s, "weights-wrong", "The weights are wrong, by more than one common factor");
-    report_totals(s, false);
+    report_totals(s, keys_count_once);
     return false;
 }

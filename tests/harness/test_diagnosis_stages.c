@@ -177,7 +177,6 @@ static void wrong_columns_and_elements_are_explained(void **state) {
     assert_explains((struct variant){.output_transposed = true}, &plain, "not-one-weight-per-key", "");
     assert_explains((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain, "q-k-misses-elements",
                     "4 7 12 15 60 63 8 64");
-    assert_explains((struct variant){.q.operand = OPERAND_SWIZZLED}, &plain, "query-elements-replaced", "1 1 9 1");
 }
 
 int main(void) {
