@@ -114,17 +114,19 @@ static bool row_has(const struct case_seen *s, int64_t r, const double *weight) 
     return got > 0;
 }
 
-// Whether a row whose keys are only taken from elsewhere has as much weight as it should have.
+// Whether a row whose keys or values are only taken from elsewhere has as much weight as it has then.
 static bool total_fits(const struct explanation *one, const struct case_seen *s, int64_t r) {
-    double total = 0;
+    double total = 0, expected = 0;
     if (one->gather < GATHER_VALUES || one->gather > GATHER_KEYS_AND_VALUES)
         return true;
     for (int j = 0; j < s->nk; j++) {
-        if (map_of(&one->map, j, s->nk) < 0)
-            return true;
+        const bool lost = map_of(&one->map, j, s->nk) < 0;
+        if (lost && one->gather == GATHER_KEYS_AND_VALUES)
+            return false; // what lies there is not known
         total += case_got(s, r)[j];
+        expected += lost && one->gather == GATHER_VALUES ? 0 : case_right(s, r)[j];
     }
-    return fabs(total - 1) <= 8 * s->x->tolerance;
+    return fabs(total - expected) <= 8 * s->x->tolerance;
 }
 
 bool explanation_of_weights_holds(struct explanation *one, const struct case_seen *s) {

@@ -223,13 +223,19 @@ static void read_table(const struct case_seen *s, struct key_table *t, struct ex
     free(room);
     if (!known || !others || x.rows < 3)
         return;
+    bool *marked = host_allocate(s->nk, sizeof *marked);
     int ranges = 1;
-    for (int j = 1; j < s->nk; j++)
-        ranges += t->from[j] == NONE ? t->from[j - 1] != NONE
-                                     : t->from[j] != t->from[j - 1] + 1 || fabsf(t->times[j] - t->times[j - 1]) > 0.01f;
-    struct explanation one = {.gather = GATHER_TABLE, .table = t, .only_wrong_rows = true};
-    if (ranges < s->nk / 3 + 3)
+    for (int j = 0; j < s->nk; j++) {
+        marked[j] = t->from[j] == NONE;
+        ranges += j && (t->from[j] == NONE
+                            ? t->from[j - 1] != NONE
+                            : t->from[j] != t->from[j - 1] + 1 || fabsf(t->times[j] - t->times[j - 1]) > 0.01f);
+    }
+    char text[200];
+    const struct explanation one = {.gather = GATHER_TABLE, .table = t, .only_wrong_rows = true};
+    if (ranges < s->nk / 3 + 3 || pattern_ranges(marked, s->nk, "", "", text, sizeof text))
         try(one, s, 10 + 3 * fmin(ranges, 8), all);
+    free(marked);
 }
 
 // ---- Weights that are dropped ---------------------------------------------------------------------------------------

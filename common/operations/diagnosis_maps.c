@@ -21,7 +21,8 @@ int maps_of(int count, struct index_map *out) {
     for (int size = 2; size <= 16 && size < count; size *= 2)
         out[n++] = (struct index_map){MAP_ROTATE, size, 0};
     for (int by = 16; by <= 32 && by < count; by *= 2)
-        out[n++] = (struct index_map){MAP_HALF, by, 0};
+        for (int tile = 64; tile <= 128; tile *= 2)
+            out[n++] = (struct index_map){MAP_HALF, by, tile};
     out[n++] = (struct index_map){MAP_FIRST, 0, 0};
     out[n++] = (struct index_map){MAP_REVERSE, 0, 0};
     for (int size = 2; size < count; size *= 2)
@@ -94,7 +95,7 @@ int map_of(const struct index_map *m, int i, int count) {
         to = i & ~m->n;
         break;
     case MAP_HALF:
-        to = i - i % 64 / m->n * (m->n / 2);
+        to = i - i % m->m / m->n * (m->n / 2);
         break;
     case MAP_REVERSE:
         to = count - 1 - i;
@@ -149,7 +150,7 @@ void map_text(const struct index_map *m, char *text, size_t size) {
         snprintf(text, size, "i & ~%d", m->n);
         break;
     case MAP_HALF:
-        snprintf(text, size, "i - i %% 64 / %d * %d: steps of %d begin %d apart", m->n, m->n / 2, m->n, m->n / 2);
+        snprintf(text, size, "i - i %% %d / %d * %d: steps of %d begin %d apart", m->m, m->n, m->n / 2, m->n, m->n / 2);
         break;
     case MAP_REVERSE:
         snprintf(text, size, "n - 1 - i");

@@ -19,7 +19,7 @@ enum map_kind {
     MAP_REVERSE,  // the other way round
     MAP_CLEAR,    // i & ~n
     MAP_ROTATE,   // the next one of each n, after the last one the first
-    MAP_HALF,     // within 64 places steps of n begin n / 2 apart
+    MAP_HALF,     // within m places steps of n begin n / 2 apart
     MAP_KINDS
 };
 
@@ -40,7 +40,7 @@ int map_of(const struct index_map *map, int i, int count);
 // Whether no two places are taken from one.
 bool map_is_permutation(const struct index_map *map);
 
-// "i - 16, except for the first 16": what stands in the place of i.
+// "i - 16 (the previous tile; the first 16 have their own)": the place that i is taken from.
 void map_text(const struct index_map *map, char *text, size_t size);
 
 // Bits that say which map it is.

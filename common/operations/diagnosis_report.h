@@ -46,7 +46,7 @@ bool report_columns(const struct report *report);
 // Weights that are right but for a mask, a gather, a rounding, a factor or the divisor. Whether that is explained.
 bool report_weights(const struct report *report);
 
-// How often each key counts where all scores are the same. Whether each counts once.
-bool report_equal_scores(const struct report *report);
+// How often each key counts where all scores are the same, if not each counts once.
+void report_equal_scores(const struct report *report);
 
 #endif

@@ -89,8 +89,8 @@ static bool report_exponential(const struct report *s) {
 
 // ---- What is certain ------------------------------------------------------------------------------------------------
 
-// What the weights of the wrong rows add up to. of_scores: nothing but the scores can be wrong where that is 1.
-static void report_totals(const struct report *s, bool of_scores) {
+// What the weights of the wrong rows add up to. also_1: it is worth saying where that is 1, too.
+static void report_totals(const struct report *s, bool also_1) {
     double least = INFINITY, most = -INFINITY;
     for (int64_t r = 0; r < s->x->rows; r++) {
         double total = 0;
@@ -104,10 +104,9 @@ static void report_totals(const struct report *s, bool of_scores) {
                     "The weights of a row add up to between %.4g and %.4g instead of 1: the row sum is computed from "
                     "other weights than the output",
                     least, most);
-    else if (of_scores)
-        report_line(s, "scores-wrong",
-                    "The weights of a row add up to 1, so the kernel divides by the sum of the wrong weights: the "
-                    "scores or the exponential are wrong");
+    else if (also_1)
+        report_line(s, "row-sum-of-these-weights",
+                    "The weights of a row add up to 1: the row sum is that of the weights that the output has");
 }
 
 // The factor that most of a row's larger weights share; 0 where the row has none.
@@ -213,11 +212,11 @@ bool report_weights(const struct report *s) {
         report_totals(s, false);
         return true;
     }
-    const bool keys_count_once = report_equal_scores(s);
+    report_equal_scores(s);
     if (report_rounded(s))
         return true;
     if (!report_keys(s))
         report_line(s, "weights-wrong", "The weights are wrong, by more than one common factor");
-    report_totals(s, keys_count_once);
+    report_totals(s, true);
     return false;
 }

@@ -175,7 +175,7 @@ static void maps_are_told(void **state) {
         {GATHER_ROWS, {MAP_FIRST, 9, 0}, "rows-of-other-rows"},
         {GATHER_ROWS, {MAP_XOR, 1, 0}, "rows-of-other-rows"},
         {GATHER_ROWS, {MAP_MODULO, 4, 0}, "rows-of-other-rows"},
-        {GATHER_VALUES, {MAP_SHIFT, 1, 0}, "weights-displaced"},
+        {GATHER_VALUES, {MAP_SHIFT, 1, SHIFT_STOPS}, "weights-displaced"},
         {GATHER_VALUES, {MAP_PREVIOUS, 32, 0}, "weights-displaced"},
         {GATHER_VALUES, {MAP_MODULO, 48, 0}, "weights-displaced"},
         {GATHER_VALUES, {MAP_BITS, 0, 3}, "weights-displaced"},

@@ -82,7 +82,7 @@ static void a_right_kernel_has_no_explanation(void **state) {
 static void wrong_sums_and_wrong_weights_are_distinguished(void **state) {
     (void)state;
     assert_explains((struct variant){.weight = WEIGHT_SQUARED}, &plain, "row-sum-of-other-weights", "");
-    assert_explains((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain, "scores-wrong", "1");
+    assert_explains((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain, "row-sum-of-these-weights", "1");
     assert_explains((struct variant){.division = DIVISION_TWICE}, &plain, "row-sum-power", "2");
     assert_explains((struct variant){.sum_keys = {.kind = SUBSET_NOT_LAST}}, &plain, "row-sum-misses-key", "99 100");
     assert_explains((struct variant){.padding_counted = true, .tile = 64}, &plain, "row-sum-counts-extra-keys", "28");
