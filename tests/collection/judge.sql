@@ -36,6 +36,15 @@ SELECT kernels || ': of ' || number || ' told ' || told || ', vaguely ' || vague
     || untrue || ' of ' || sentences || ' sentences false' AS summary
 FROM recall;
 
+-- What is worse than in verdicts.csv, of the kernels in printed: one that was told is no longer, or more of what is said is false.
+CREATE VIEW worse AS
+SELECT kernel || ' (' || cause || ') was told' AS what FROM verdict JOIN frozen USING (kernel) JOIN kernel USING (kernel)
+WHERE frozen.verdict = 'told' AND verdict.verdict <> 'told' AND kernel IN (SELECT kernel FROM printed)
+UNION ALL
+SELECT kernel || ' (' || cause || '), false: ' || trim(text) || ' [' || code || '] ' || numbers
+FROM sentence JOIN verdict USING (kernel) LEFT JOIN frozen USING (kernel)
+WHERE says = 'false' AND verdict.untrue > coalesce(frozen.untrue, 0);
+
 -- What is not as it should be in the tables themselves.
 CREATE VIEW invalid AS
 SELECT 'kernels.csv: ' || kernel || ' has the cause ' || cause || ', which causes.csv does not have' AS what
