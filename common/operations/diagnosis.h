@@ -190,10 +190,13 @@ bool explanation_holds(struct explanation *one, const struct case_seen *seen);
 void explanation_weights(const struct explanation *one, const struct case_seen *seen, int64_t row,
                          double *weight /* [nk] */);
 
-// The same of an explanation of sums; its sentence, of which the code is returned.
+// The same of an explanation of sums: whether it predicts a case, the sum of a row over the right one, and the
+// sentence, of which the code is returned.
 bool explanation_of_sum_holds(struct explanation *one, const struct case_seen *seen);
 const char *explanation_of_sum_print(const struct explanation *one, int nk, FILE *out);
 
+// Whether a sum of some keys counts this one.
+bool sum_counts_key(const struct explanation *one, int key, int nk);
 double explanation_of_sum_predicts(const struct explanation *one, const struct case_seen *seen, int64_t row);
 
 // The words of the table for a term, with what they leave open.
