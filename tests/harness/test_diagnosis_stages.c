@@ -138,6 +138,27 @@ static void rows_that_an_infinity_reaches_are_explained(void **state) {
     free(text);
 }
 
+// Four equal splits of the keys, of which one without keys makes the output NaN.
+static bool run_splits(void *context, const struct host_problem *problem, float *outputs) {
+    enum { SPLITS = 4 };
+    struct subject right = {.kernel = FP32_TWO_PASS};
+    const int nk = problem->which.attention.nk, each = (nk + SPLITS - 1) / SPLITS;
+    (void)context;
+    subject_fp32(&right, problem, outputs);
+    for (int64_t i = 0; i < shape_q_elements(&problem->which.attention) && each * (SPLITS - 1) >= nk; i++)
+        outputs[i] = NAN;
+    return true;
+}
+
+static void splits_without_keys_are_explained(void **state) {
+    (void)state;
+    static const struct problem_case short_row = {.attention = {1, 2, 2, 9, 3, 64}};
+    struct subject subject = {.run = run_splits};
+    char *text = explanation_of(&subject, &short_row);
+    assert_true(explains(text, "split-without-keys", "4 1 24"));
+    free(text);
+}
+
 static void wrong_keys_are_explained(void **state) {
     (void)state;
     assert_explains((struct variant){.k.operand = OPERAND_PREVIOUS_TILE, .tile = 64}, &longer, "keys-displaced",
@@ -187,6 +208,7 @@ int main(void) {
         cmocka_unit_test(the_maximum_of_weights_is_explained),
         cmocka_unit_test(wrong_heads_are_explained),
         cmocka_unit_test(rows_that_an_infinity_reaches_are_explained),
+        cmocka_unit_test(splits_without_keys_are_explained),
         cmocka_unit_test(wrong_keys_are_explained),
         cmocka_unit_test(wrong_rows_and_scores_are_explained),
         cmocka_unit_test(wrong_columns_and_elements_are_explained),
