@@ -338,6 +338,10 @@ const char *explanation_of_gather_print(const struct explanation *one, int nk, F
     char map[100];
     if (one->gather != GATHER_FRAGMENT)
         map_text(&one->map, map, sizeof map);
+    if ((one->gather == GATHER_VALUES || one->gather == GATHER_KEYS_AND_VALUES) && is_one_for_all(&one->map)) {
+        fputs("The output is the value of key 0: no other key has any weight", out);
+        return "keys-without-weight";
+    }
     switch (one->gather) {
     case GATHER_ROWS:
         fprintf(out, "Each wrong row has the weights of another row: query i has the weights of query %s", map);
