@@ -31,10 +31,6 @@ bool attention_explain_weights(const struct diagnosed *kernel, const struct prob
 // counted, what is rounded. Whether it has said of elements anything.
 bool attention_small_probes(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
-// Which elements of queries and keys are multiplied with each other, where some are not those that should be. Whether
-// it has said anything.
-bool attention_operands(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
-
 // Which order of small and large scores comes out wrong, with the usual scale or with the same below 0.
 void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, bool negative, FILE *out);
 

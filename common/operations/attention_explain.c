@@ -97,7 +97,6 @@ void attention_explain(const struct diagnosed *kernel, const struct evidence *ev
     fputs(weights ? weights : "", out);
     free(weights);
     deadline_kernel.deadline = clock_seconds() + time_budget / 2;
-    bool reported = attention_small_probes(&limited, &which, out);
-    if (!located && !reported && !attention_operands(&limited, &which, out))
+    if (!attention_small_probes(&limited, &which, out) && !located)
         attention_extremes(&limited, which.dtype, which.has_scale && which.scale < 0, out);
 }

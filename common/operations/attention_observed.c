@@ -42,22 +42,24 @@ static void note_row(struct observed *x, int64_t row, const float *o, int column
             x->missing[row] = ROW_NOT_FINITE;
 }
 
-// Keys first .. first + head_dim: key first + c has the value 1 in column c.
+// Keys first .. first + head_dim: key first + c has the value 1 in column c. The weights of one column are asked for
+// one key after the other.
 bool observed_weights(struct observed *x, const float *q, double *weight) {
-    int nk = x->which.attention.nk, d = x->which.attention.head_dim;
+    const int nk = x->which.attention.nk, d = x->which.attention.head_dim;
+    const int keys = x->column == ANY_COLUMN ? d : 1;
     int64_t rows = x->problem.tensor[V].rows;
     float *v = host_allocate(rows * d, sizeof *v), *o = host_allocate(x->rows * d, sizeof *o);
     bool ran = true;
-    for (int first = 0; first < nk && ran; first += d) {
+    for (int first = 0; first < nk && ran; first += keys) {
         for (int64_t r = 0; r < rows; r++)
             for (int c = 0; c < d; c++)
-                v[r * d + c] = r % nk == first + c;
+                v[r * d + c] = r % nk == first + (keys == 1 ? 0 : c);
         ran = run_probe(x, q, v, o, NULL);
         for (int64_t r = 0; r < x->rows && ran; r++) {
             if (!q)
                 note_row(x, r, o + r * d, d);
-            for (int c = 0; c < d && first + c < nk; c++)
-                weight[r * nk + first + c] = o[r * d + c];
+            for (int c = 0; c < keys && first + c < nk; c++)
+                weight[r * nk + first + c] = o[r * d + (keys == 1 ? x->column : c)];
         }
     }
     free(v);
@@ -65,7 +67,7 @@ bool observed_weights(struct observed *x, const float *q, double *weight) {
     return ran;
 }
 
-static void compute_right(const struct host_problem *problem, struct observed *x) {
+void observed_reference(const struct host_problem *problem, struct observed *x) {
     const struct attention_shape *s = &x->which.attention;
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
@@ -78,7 +80,8 @@ static void compute_right(const struct host_problem *problem, struct observed *x
             double dot = 0;
             for (int c = 0; c < d; c++)
                 dot += (double)q[c] * k[c];
-            x->score[r * nk + j] = j < attended ? dot * problem->softmax_scale : -INFINITY;
+            x->raw[r * nk + j] = dot * problem->softmax_scale;
+            x->score[r * nk + j] = j < attended ? x->raw[r * nk + j] : -INFINITY;
             maximum = fmax(maximum, x->score[r * nk + j]);
         }
         for (int j = 0; j < nk; j++)
@@ -149,26 +152,27 @@ static bool observe(struct observed *x) {
     bool good = run_probe(x, NULL, NULL, o, x->lse) && observed_weights(x, NULL, x->got) &&
                 run_probe(x, NULL, NULL, repeated, NULL);
     if (good) {
-        compute_right(&x->problem, x);
+        observed_reference(&x->problem, x);
         note_zeros(x);
         // Where blocks take what is next by chance, the same may come out a few times.
         x->repeats = are_same(x, o, repeated);
         for (int i = 0; i < 3 && x->repeats && run_probe(x, NULL, NULL, repeated, NULL); i++)
             x->repeats = are_same(x, o, repeated);
         x->off = sums_off(x, o);
-        x->weighs_as_shown = x->off <= x->tolerance;
+        x->weighs_as_shown = x->column != ANY_COLUMN || x->off <= x->tolerance;
     }
     free(o);
     free(repeated);
     return good;
 }
 
-bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
+bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, int column,
                        struct observed *x) {
     int64_t nk = which->attention.nk;
     if (!kernel->covers(kernel->context, which))
         return false;
-    *x = (struct observed){.kernel = kernel, .which = *which, .tolerance = tolerance_of(which->dtype)};
+    *x =
+        (struct observed){.kernel = kernel, .which = *which, .tolerance = tolerance_of(which->dtype), .column = column};
     attention_make(which, seed, true, &x->problem);
     if (!kernel->optional)
         problem_omit_optional(&x->problem);
@@ -185,6 +189,7 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->got = host_allocate(rows * nk, sizeof *x->got);
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
+    x->raw = host_allocate(rows * nk, sizeof *x->raw);
     x->largest = host_allocate(rows, sizeof *x->largest);
     x->missing = host_zeros(rows, sizeof *x->missing);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
@@ -203,6 +208,7 @@ void attention_observed_free(struct observed *x) {
     free(x->got);
     free(x->right);
     free(x->score);
+    free(x->raw);
     free(x->largest);
     free(x->missing);
     free(x->lse);

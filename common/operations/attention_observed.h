@@ -15,7 +15,8 @@ struct observed {
     int64_t rows;                // of all batches and heads
     double *got, *right;         // [rows][nk], each divided by its sum already
     double *largest;             // [rows], of right
-    double *score;               // [rows][nk], scaled; -infinity where the key is hidden
+    double *score;               // [rows][nk], scaled; -infinity where the key is masked
+    double *raw;                 // the same, of masked keys, too
     enum row_state *missing;     // [rows]
     bool missing_in_part;        // a row without numbers has some in other columns
     float *lse;                  // [rows], the kernel's; NULL where it gives none
@@ -25,11 +26,16 @@ struct observed {
     bool repeats;                // the same inputs give the same results, whatever was asked between
     double tolerance;            // how far two weights may lie apart, relatively
     double seconds;              // that a call takes
+    int column;                  // the weights are those that this column has, ANY_COLUMN: each key's in one of them
 };
+enum { ANY_COLUMN = -1 };
 
 // False if the kernel could not run; then there is nothing to free.
-bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
+bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, int column,
                        struct observed *observed);
+
+// Fills in what is right: score, raw, right, largest and right_lse.
+void observed_reference(const struct host_problem *problem, struct observed *observed);
 
 void attention_observed_free(struct observed *observed);
 

@@ -49,10 +49,11 @@ static bool sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtyp
                        size_t size) {
     enum { FEW = 16, MANY = 4096 };
     const double unit = dtype == ATTENTION_BF16 ? 0x1p-8 : 0x1p-11; // of fp32, what is worth saying
+    const double most_roundings = 256;                              // what is further off has lost keys
     const double most_growth = 8, least_growth = 1.2;               // from half as many keys; from a quarter
     double few, many, half, quarter, weights;
     if (!probe_mean(kernel, dtype, FEW, FEW, unit, &few) || few > 0.75 ||
-        !probe_mean(kernel, dtype, MANY, MANY, unit, &many) || !(many > 1.25))
+        !probe_mean(kernel, dtype, MANY, MANY, unit, &many) || !(many > 1.25 && many < most_roundings))
         return false;
     // Roundings add up, few by few; keys that are lost from some number on are no rounding.
     if (!probe_mean(kernel, dtype, MANY / 2, MANY / 2, unit, &half) || half < many / most_growth ||

@@ -1,0 +1,270 @@
+// Each row of the diagnosis's table tests itself: a kernel whose weights, divisor or lse are made from the row has to
+// be explained by that row, and by no other.
+#include "cmocka_all.h"
+#include "host/parallel.h"
+#include "operations/attention_operation.h"
+#include "operations/diagnosis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What is right for a problem.
+static void see(const struct host_problem *problem, struct observed *x) {
+    const int nk = problem->which.attention.nk;
+    *x = (struct observed){.which = problem->which, .problem = *problem, .rows = problem->tensor[O].rows};
+    x->own_q = problem->tensor[Q].values;
+    x->score = host_allocate(x->rows * nk, sizeof *x->score);
+    x->raw = host_allocate(x->rows * nk, sizeof *x->raw);
+    x->right = host_allocate(x->rows * nk, sizeof *x->right);
+    x->largest = host_allocate(x->rows, sizeof *x->largest);
+    x->right_lse = host_allocate(x->rows, sizeof *x->right_lse);
+    observed_reference(problem, x);
+}
+
+static void release(struct observed *x) {
+    free(x->score);
+    free(x->raw);
+    free(x->right);
+    free(x->largest);
+    free(x->right_lse);
+}
+
+// A kernel that does what an explanation says, and nothing else wrong.
+static bool run_explained(void *context, const struct host_problem *problem, float *outputs) {
+    const struct explanation *one = context;
+    const struct attention_shape *shape = &problem->which.attention;
+    const int nk = shape->nk, d = shape->head_dim;
+    struct observed x;
+    see(problem, &x);
+    const struct case_seen seen = {.x = &x, .rows = x.rows, .nq = shape->nq, .nk = nk};
+    double *weight = host_allocate(nk, sizeof *weight);
+    for (int64_t r = 0; r < x.rows; r++) {
+        double sum = 0;
+        if (one->kind == EXPLAINS_WEIGHTS)
+            explanation_weights(one, &seen, r, weight);
+        else
+            memcpy(weight, x.right + r * nk, (size_t)nk * sizeof *weight);
+        for (int j = 0; j < nk && one->kind == EXPLAINS_MASK; j++)
+            weight[j] = j < mask_limit(&one->mask, shape, r) ? exp(x.raw[r * nk + j]) : 0;
+        for (int j = 0; j < nk; j++)
+            sum += weight[j];
+        if (one->kind == EXPLAINS_DIVISOR)
+            sum = explanation_of_sum_predicts(one, &seen, r);
+        for (int c = 0; c < d; c++) {
+            double o = 0;
+            for (int j = 0; j < nk; j++)
+                o += weight[j] / sum * host_row(&problem->tensor[V], shape_first_key(shape, r) + j)[c];
+            outputs[r * d + c] = dtype_round(problem->tensor[O].dtype, (float)o);
+        }
+        if (problem->outputs > OUTPUT_LSE)
+            outputs[x.rows * d + r] =
+                (float)(x.right_lse[r] +
+                        (one->kind == EXPLAINS_LSE ? log(explanation_of_sum_predicts(one, &seen, r)) : 0));
+    }
+    free(weight);
+    release(&x);
+    return true;
+}
+
+static bool covers(void *context, const struct problem_case *which) {
+    (void)context;
+    return which->attention.layout == LAYOUT_BHND;
+}
+
+static char *explanation_of(const struct explanation *one, int nk) {
+    struct problem_case which = {.attention = {1, 2, 2, 9, nk, 64}};
+    bool wrong;
+    struct explanation copy = *one;
+    const struct diagnosed kernel = {
+        .operation = &attention_operation, .covers = covers, .run = run_explained, .context = &copy, .optional = true};
+    struct observed observed;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (one->kind == EXPLAINS_MASK) {
+        which.attention.causal = true;
+        which.attention.nq = 40;
+        which.attention.heads = 4;
+    }
+    assert_non_null(out);
+    assert_true(attention_observe(&kernel, &which, 3, ANY_COLUMN, &observed));
+    if (one->kind == EXPLAINS_MASK)
+        diagnosis_of_mask(&observed, &wrong, out);
+    else if (one->kind == EXPLAINS_LSE)
+        diagnosis_of_lse(&observed, out);
+    else
+        diagnosis_of_weights(&observed, &wrong, out);
+    attention_observed_free(&observed);
+    fclose(out);
+    return text;
+}
+
+// Whether the text has this code, and one code only beside those of the keys that are counted under a mask, and of what
+// the row sum makes of keys that are skipped.
+static bool has_only(const char *text, const char *code) {
+    char bracket[80];
+    const char *first = strrchr(text, '[');
+    snprintf(bracket, sizeof bracket, "[%s]\n", code);
+    const char *found = strchr(text, '[');
+    if (found && !strncmp(found, "[limit-wrong]", 13))
+        found = strchr(found + 1, '[');
+    if (first && !strncmp(first, "[skipped-keys", 13))
+        first = found;
+    return found && found == first && !strncmp(first, bracket, strlen(bracket));
+}
+
+static int tried, failed;
+
+static void assert_told(const struct explanation *one, const char *code, int nk) {
+    char *text = explanation_of(one, nk);
+    tried++;
+    if (!has_only(text, code)) {
+        failed++;
+        print_error("%s: of partition %d, tile %d, ways %d, map %d %d %d is told:\n%s", code, one->by.kind,
+                    one->by.tile, one->by.ways, one->map.kind, one->map.n, one->map.m, text);
+    }
+    free(text);
+}
+
+static void assert_all_told(int least) {
+    const int all = tried, not_told = failed;
+    tried = failed = 0;
+    if (not_told)
+        fail_msg("%d of %d are not told", not_told, all);
+    assert_true(all >= least);
+}
+
+// One partition of each class.
+static const struct partition partitions[] = {
+    {KEYS_ALL, 1, 1, false},    {KEYS_ALL, 32, 1, false},    {KEYS_ALL, 16, 1, true},      {KEYS_TILE, 32, 1, false},
+    {KEYS_SPLIT, 1, 3, false},  {KEYS_MODULO, 1, 32, false}, {TILES_MODULO, 16, 4, false}, {TILES_MODULO, 4, 2, false},
+    {QUAD_LANES, 16, 1, false}, {QUAD_PAIRS, 32, 1, false},  {TILE_MODULO, 32, 2, false},
+};
+
+// Under the first two partitions of each row that it is for.
+static void rows_are_told(void **state) {
+    (void)state;
+    for (int i = 0; i < hypothesis_count; i++) {
+        const struct hypothesis *h = &hypotheses[i];
+        int done = 0;
+        for (size_t p = 0; p < sizeof partitions / sizeof *partitions && done < (h->column == COLUMN_SCALE ? 1 : 2);
+             p++) {
+            struct explanation one = {.kind = h->kind,
+                                      .by = partitions[p],
+                                      .terms = 1,
+                                      .column = {h->column},
+                                      .a = {isnan(h->coefficient) ? -0.6 : h->coefficient},
+                                      .meaning = {h}};
+            if (!(h->partitions & partition_class(&partitions[p])) ||
+                hypothesis_of(h->kind, h->column, &one.by, one.a[0]) != h)
+                continue;
+            assert_told(&one, h->code, 140);
+            done++;
+        }
+    }
+    assert_all_told(40);
+}
+
+static void maps_are_told(void **state) {
+    static const struct {
+        enum gather gather;
+        struct index_map map;
+        const char *code;
+    } gathers[] = {
+        {GATHER_ROWS, {MAP_FIRST, 9, 0}, "rows-of-other-rows"},
+        {GATHER_ROWS, {MAP_XOR, 1, 0}, "rows-of-other-rows"},
+        {GATHER_ROWS, {MAP_MODULO, 4, 0}, "rows-of-other-rows"},
+        {GATHER_VALUES, {MAP_SHIFT, 1, SHIFT_STOPS}, "weights-displaced"},
+        {GATHER_VALUES, {MAP_PREVIOUS, 32, 0}, "weights-displaced"},
+        {GATHER_VALUES, {MAP_MODULO, 48, 0}, "weights-displaced"},
+        {GATHER_VALUES, {MAP_BITS, 0, 3}, "weights-displaced"},
+        {GATHER_KEYS, {MAP_NEXT, 64, 0}, "keys-displaced"},
+        {GATHER_KEYS, {MAP_MODULO, 64, 0}, "keys-displaced"},
+        {GATHER_KEYS_AND_VALUES, {MAP_MODULO, 64, 0}, "keys-and-values-displaced"},
+        {GATHER_FRAGMENT, {MAP_BITS, 3, 7}, "fragment-bits-exchanged"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof gathers / sizeof *gathers; i++)
+        assert_told(&(struct explanation){.kind = EXPLAINS_WEIGHTS, .gather = gathers[i].gather, .map = gathers[i].map},
+                    gathers[i].code, 140);
+    struct key_table *table = host_allocate(1, sizeof *table);
+    for (int j = 0; j < 1000; j++) {
+        table->from[j] = (int16_t)(j % 16 == 15 ? -1 : j);
+        table->times[j] = 1;
+    }
+    struct explanation one = {.kind = EXPLAINS_WEIGHTS, .gather = GATHER_TABLE, .table = table};
+    assert_told(&one, "keys-without-weight", 70);
+    for (int j = 0; j < 1000; j++) {
+        table->from[j] = (int16_t)j;
+        table->times[j] = j / 16 % 2 ? 2 : 1;
+    }
+    assert_told(&one, "keys-counted-wrong", 70);
+    free(table);
+    one = (struct explanation){.kind = EXPLAINS_WEIGHTS, .gather = GATHER_NEAR, .formula = {3}};
+    assert_told(&one, "small-weights-dropped", 70);
+    assert_all_told(14);
+}
+
+static void sums_are_told(void **state) {
+    static const struct {
+        struct explanation one;
+        const char *of_divisor, *of_lse; // NULL: there is none
+    } rules[] = {
+        {{.rule = SUM_BY_FORMULA, .formula = {0, 1, 0}}, "row-sum-power", "lse-formula"},
+        {{.rule = SUM_BY_FORMULA, .formula = {0, 0, 0.7}}, "divisor-off-by-factor", "lse-formula"},
+        {{.rule = SUM_BY_FORMULA, .formula = {0.44, 0.44, 0}}, NULL, "lse-formula"},
+        {{.rule = SUM_BY_FORMULA, .formula = {0, -1, 0}, .n = {32, 1}}, NULL, "lse-formula"},
+        {{.rule = SUM_OF_SOME_KEYS, .n = {0, 0, 99}}, "row-sum-misses-key", "lse-of-some-keys"},
+        {{.rule = SUM_OF_SOME_KEYS, .n = {0, 0, -1}}, "row-sum-misses-key", "lse-of-some-keys"},
+        {{.rule = SUM_OF_SOME_KEYS, .n = {16, 0, 8}}, "row-sum-misses-key", "lse-of-some-keys"},
+        {{.rule = SUM_WITH_EXTRA_KEYS, .n = {0, 64}}, "row-sum-counts-extra-keys", "lse-counts-extra-keys"},
+        {{.rule = SUM_PLUS_CONSTANT, .formula = {1}}, "row-sum-plus-constant", "lse-sum-plus-constant"},
+        {{.rule = SUM_OF_OTHER_ROW, .map = {MAP_FIRST, 4, 0}}, "row-sum-of-other-row", "lse-sum-of-other-row"},
+        {{.rule = LSE_OF_OTHER_ROW, .map = {MAP_XOR, 1, 0}}, NULL, "lse-of-other-row"},
+        {{.rule = MAXIMUM_OF_OTHER_ROW, .map = {MAP_XOR, 1, 0}}, NULL, "lse-maximum-of-other-row"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (int lse = 0; lse < 2; lse++) {
+            struct explanation one = rules[i].one;
+            const char *code = lse ? rules[i].of_lse : rules[i].of_divisor;
+            one.kind = lse ? EXPLAINS_LSE : EXPLAINS_DIVISOR;
+            if (code)
+                assert_told(&one, code, 100);
+        }
+    assert_all_told(14);
+}
+
+static void masks_are_told(void **state) {
+    static const struct {
+        struct mask_rule rule;
+        const char *code;
+    } masks[] = {
+        {{.kind = MASK_OFF_BY, .n = 1}, "limit-off-by"},
+        {{.kind = MASK_OFF_BY, .n = -3}, "limit-off-by"},
+        {{.kind = MASK_OF_NOTHING}, "limit-missing"},
+        {{.kind = MASK_OF_PACKED_ROW}, "limit-of-packed-row"},
+        {{.kind = MASK_AS_IF_SQUARE}, "limit-as-if-nk-were-nq"},
+        {{.kind = MASK_OF_OTHER_QUERY, .map = {MAP_QUOTIENT, 2, 0}}, "limit-of-other-query"},
+        {{.kind = MASK_OF_FIRST, .block = 32, .tile = 16, .bound = AT_MOST}, "limit-at-most-of-first"},
+        {{.kind = MASK_OF_FIRST, .block = 16}, "limit-of-first"},
+        {{.kind = MASK_OF_LAST, .block = 16, .tile = 1}, "limit-of-last"},
+        {{.kind = MASK_OF_LAST, .tile = 16}, "limit-at-tile-end"},
+        {{.kind = MASK_DOWN_TO_TILE, .tile = 16}, "limit-at-tile-start"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        struct explanation one = {.kind = EXPLAINS_MASK, .mask = masks[i].rule};
+        one.mask.block = one.mask.block ? one.mask.block : 1;
+        one.mask.tile = one.mask.tile ? one.mask.tile : 1;
+        assert_told(&one, masks[i].code, 130);
+    }
+    assert_all_told(11);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_told), cmocka_unit_test(maps_are_told),
+                                       cmocka_unit_test(sums_are_told), cmocka_unit_test(masks_are_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
