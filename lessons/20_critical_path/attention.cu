@@ -144,8 +144,8 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         if (!FIRST)                                               // fills the MUFU during the vote
             exponentiate_speculatively<T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
         bool must_rescale = FIRST; // a new work tile starts with new maxima, without a vote
-        // TODO 1 (about 3 lines): In other tiles vote whether a score exceeds its row's threshold. Update the row maxima
-        // if they must be.
+        // TODO 1 (about 3 lines): In other tiles vote whether a score exceeds its row's threshold. Update the row
+        // maxima if they must be.
         // END TODO 1
         exponentiate<0, T::EARLY_COLUMNS, T::SPECULATIVE_COLUMNS, T::KEEPS_SHIFT>(S_rmem, scale, softmax, speculative);
         keep_above_wait<(T::EARLY_KEYS > 0)>(S_rmem, &smem.Q_full[pipe_q.stage], pipe_q.phase);
