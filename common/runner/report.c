@@ -124,7 +124,7 @@ int report_end(struct report *report) {
     bool few = FEWEST_SHARE * report->passed < report->offered;
     bool right = report->passed + report->not_verified == report->cases && !few && meets_contract;
     message_clear_line();
-    if (few && !report->failed && report->begun == report->cases)
+    if (few && !report->failed && !report->out_of_time && report->begun == report->cases)
         printf("\nonly %d of the %d cases of the contract ran, which is no check: the kernel, or what it says of its "
                "shared memory and limits, leaves the others out [too-few-cases]\n",
                report->passed, report->offered);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# What lessons 09 to 20 do not take: one line from the check, an error from attention_forward, and no launch.
+# What lessons in 16 bits do not take: one line from the check, an error from attention_forward, and no launch.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     mkdir -p build/dtypes
-    lessons=$(cd solutions && echo 09_* 1* 2*)
+    lessons=$(cd solutions && grep -L ATTENTION_FP32 ./*/attention.cu | cut -d / -f 2)
     # shellcheck disable=SC2046 # words
     make --no-print-directory build/bin/attention build/bin/runner $(kernels) >/dev/null
     # shellcheck disable=SC2046 # words

@@ -164,7 +164,8 @@ static void softmax_has_odd_and_long_rows(void **state) {
             one += cases[i].matrix.columns == 1;
             longest = cases[i].matrix.columns > longest ? cases[i].matrix.columns : longest;
             largest = size > largest ? size : largest;
-            elements += size;
+            // The simulator runs a part of a case with more rows than a grid may have in two of its directions.
+            elements += cases[i].matrix.rows <= 65535 || k == 0 ? size : 0;
             family[cases[i].family]++;
         }
         assert_true(mismatched > 10 && one);
