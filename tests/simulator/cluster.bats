@@ -158,7 +158,7 @@ END
     broken twice "[barrier-cluster-arrive]"
     broken unarrived "[barrier-cluster-wait]"
     broken one_alone "barrier.cluster; missing arrivals: 96 threads of block (1,0,0)"
-    [[ $output == *"phase 4 (parity 0) lacks 1 of 1 arrivals"* ]]
+    [[ $output == *"phase 4, which is the current one and lacks 1 of 1 arrivals"* ]]
 }
 
 @test "stages that two blocks fill without waiting for each other" {
