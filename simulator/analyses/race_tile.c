@@ -37,8 +37,9 @@ static const char *wrong_field(const uint16_t *guard, const struct wgmma_tile *t
     bool by_rows = guard[wgmma_unit(tile, row, 0) / SWIZZLE_GRANULE] != guard[tile->start / SWIZZLE_GRANULE];
     if (!tile->mn_major && tile->swizzle && in_group >= row_bytes)
         return "start address";
+    // A swizzled K-major operand has no use for the leading dimension byte offset (PTX ISA, matrix descriptor).
     if (!tile->mn_major)
-        return by_rows ? "stride byte offset" : "leading dimension byte offset";
+        return by_rows || tile->swizzle ? "stride byte offset" : "leading dimension byte offset";
     return by_rows == (tile->swizzle != 0) ? "leading dimension byte offset" : "stride byte offset";
 }
 

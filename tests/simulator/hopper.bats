@@ -179,7 +179,7 @@ END
     broken few_bytes "[transaction-bytes]"
     [[ $output == *" 16384 bytes in phase 0 "* ]]
     broken many_bytes "[transaction-bytes]"
-    [[ $output == *"lacks 0 of 1 arrivals; 65536 bytes expected, 32768 bytes arrived"* ]]
+    [[ $output == *"lacks 0 of 1 arrivals and 32768 of 65536 bytes"* ]]
 }
 
 @test "an arrival count that is never reached, and a wait for the wrong phase" {
@@ -263,7 +263,7 @@ END
 }
 
 @test "a descriptor that is out of bounds of shared memory" {
-    broken descriptor "[wgmma-out-of-bounds]"
+    broken descriptor "[wgmma-outside-tile]"
     [[ $output == *" of B,"* ]]
 }
 
