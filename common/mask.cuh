@@ -1,13 +1,9 @@
 // The mask of a tile of scores, of which a lane holds T::ROWS rows and T::LANE_KEYS columns.
 #pragma once
 
-constexpr int NO_CAUSAL_LIMIT = 1 << 30; // instead of nk - nq if attention is not causal
+#include "lane_layout.cuh"
 
-// Defined by the lesson: the index of a lane's i-th row within its warp, and of its j-th column within the tile.
-template <class T>
-__device__ inline int row_of(int i, int lane);
-template <class T>
-__device__ inline int column_of(int j, int lane);
+constexpr int NO_CAUSAL_LIMIT = 1 << 30; // instead of nk - nq if attention is not causal
 
 // Sets the scores of masked keys of a tile to -inf. Row r of the warp attends to keys 0 .. row0_last_key + r of the
 // tile; keys after last_valid_key are out of bounds. Both limits are inclusive.

@@ -2,12 +2,7 @@
 #pragma once
 
 #include "float4.cuh"
-
-// Defined by the lesson: the index of a lane's i-th row within its warp, and of its j-th column within the tile.
-template <class T>
-__device__ inline int row_of(int i, int lane);
-template <class T>
-__device__ inline int column_of(int j, int lane);
+#include "lane_layout.cuh"
 
 // result += a b^T: one k-step of a GEMM, for the lane's rows of A and the lane's columns of B. a_smem begins with row 0
 // of the warp.
