@@ -1,18 +1,10 @@
 #!/usr/bin/env bats
 # Work in streams, copies and the host: each program of asynchrony/ is clean, and with one synchronization left out it is reported.
 
-setup_file() {
-    cd "$BATS_TEST_DIRNAME/../.."
-    read -r _ _ version _ <<<"$(scripts/find-cuda)"
-    make "build/simulator/libcudart.so.${version%%.*}"
-    mkdir -p build/tests/asynchrony
-    "$NVCC" -std=c++17 -cudart shared -lineinfo -gencode arch=compute_90,code=compute_90 \
-        -o build/tests/asynchrony/streams tests/simulator/asynchrony/streams.cu
-    export LD_LIBRARY_PATH=build/simulator SIMULATOR_STATUS=1
-}
+load program.bash
 
-setup() {
-    cd "$BATS_TEST_DIRNAME/../.."
+setup_file() {
+    compile_program asynchrony streams 90
 }
 
 # pair CASE CODE WORDS: the case is clean, and broken it is reported with the code and the words

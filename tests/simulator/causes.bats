@@ -1,18 +1,10 @@
 #!/usr/bin/env bats
 # What is said of findings of one class: the cause that the address, the allocation's history, the mask or the barrier proves.
 
-setup_file() {
-    cd "$BATS_TEST_DIRNAME/../.."
-    read -r _ _ version _ <<<"$(scripts/find-cuda)"
-    make "build/simulator/libcudart.so.${version%%.*}"
-    mkdir -p build/tests/causes
-    "$NVCC" -std=c++17 -cudart shared -lineinfo -gencode arch=compute_90a,code=compute_90a \
-        -o build/tests/causes/causes tests/simulator/causes/causes.cu
-    export LD_LIBRARY_PATH=build/simulator SIMULATOR_STATUS=1
-}
+load program.bash
 
-setup() {
-    cd "$BATS_TEST_DIRNAME/../.."
+setup_file() {
+    compile_program causes causes 90a
 }
 
 # told CASE WORDS...: the output has all of the words

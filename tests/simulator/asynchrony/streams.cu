@@ -37,6 +37,9 @@ __global__ void second(const int *ready, const int *x, int *y, bool waits) {
     y[i] = x[i] + before;
 }
 
+// Of several blocks, which run at the same time, any may be the first to be reported.
+const int blocks = 1;
+
 static int *device, *other, *pinned, *managed;
 static cudaStream_t a, b;
 static cudaEvent_t event;
@@ -44,7 +47,7 @@ static cudaEvent_t event;
 static void launch_second(const int *ready, const int *x, int *y, bool waits) {
     cudaLaunchConfig_t configuration = {};
     cudaLaunchAttribute attribute[1];
-    configuration.gridDim = n / 256;
+    configuration.gridDim = blocks;
     configuration.blockDim = 256;
     configuration.stream = a;
     configuration.attrs = attribute;
@@ -81,38 +84,38 @@ int main(int count, char **argument) {
     OK(cudaMemset(other, 0, bytes));
     OK(cudaDeviceSynchronize());
     if (is(name, "event")) {
-        fill<<<n / 256, 256, 0, a>>>(device, 1);
+        fill<<<blocks, 256, 0, a>>>(device, 1);
         if (right)
             order_b_after_a();
-        copy<<<n / 256, 256, 0, b>>>(device, other);
+        copy<<<blocks, 256, 0, b>>>(device, other);
     } else if (is(name, "overwritten")) { // a read that is not waited for
-        copy<<<n / 256, 256, 0, a>>>(device, other);
+        copy<<<blocks, 256, 0, a>>>(device, other);
         if (right)
             order_b_after_a();
-        fill<<<n / 256, 256, 0, b>>>(device, 1);
+        fill<<<blocks, 256, 0, b>>>(device, 1);
     } else if (is(name, "event-too-early")) {
         if (!right)
             OK(cudaEventRecord(event, a));
-        fill<<<n / 256, 256, 0, a>>>(device, 1);
+        fill<<<blocks, 256, 0, a>>>(device, 1);
         if (right)
             OK(cudaEventRecord(event, a));
         OK(cudaStreamWaitEvent(b, event, 0));
-        copy<<<n / 256, 256, 0, b>>>(device, other);
+        copy<<<blocks, 256, 0, b>>>(device, other);
     } else if (is(name, "legacy")) { // b waits for the default stream, a does not
-        fill<<<n / 256, 256>>>(device, 1);
-        copy<<<n / 256, 256, 0, right ? b : a>>>(device, other);
+        fill<<<blocks, 256>>>(device, 1);
+        copy<<<blocks, 256, 0, right ? b : a>>>(device, other);
     } else if (is(name, "memset")) {
         if (right)
             OK(cudaMemsetAsync(device, 1, bytes, a));
         else
             OK(cudaMemset(device, 1, bytes));
-        copy<<<n / 256, 256, 0, a>>>(device, other);
+        copy<<<blocks, 256, 0, a>>>(device, other);
     } else if (is(name, "copies")) { // columns of one matrix in two streams, which overlap by one in the broken case
         for (int half = 0; half < 2; half++)
             OK(cudaMemcpy2DAsync(device + 32 * half, 256, pinned + 32 * half, 256, 128 + 4 * (!half && !right), 16,
                                  cudaMemcpyHostToDevice, half ? b : a));
     } else if (is(name, "copy-of-result")) {
-        fill<<<n / 256, 256, 0, a>>>(device, 1);
+        fill<<<blocks, 256, 0, a>>>(device, 1);
         OK(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, right ? a : b));
     } else if (is(name, "pinned")) {
         OK(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, a));
@@ -142,10 +145,10 @@ int main(int count, char **argument) {
                 ;
         sum += managed[64];
     } else if (is(name, "dependent")) {
-        first<<<n / 256, 256, 0, a>>>(device);
+        first<<<blocks, 256, 0, a>>>(device);
         launch_second(device + n, device, other, right);
     } else if (is(name, "chain")) { // the third launch relies on the second one's having waited for the first
-        first<<<n / 256, 256, 0, a>>>(device);
+        first<<<blocks, 256, 0, a>>>(device);
         launch_second(device + n, right ? device : device + n, other, right);
         launch_second(device, other, device + n, true);
     } else {
