@@ -1,7 +1,7 @@
 // The sentences about what a row is divided by, and about the sum in its log-sum-exp.
 #include "host/parallel.h"
-#include "operations/attention_conditions.h"
 #include "operations/diagnosis.h"
+#include "operations/diagnosis_text.h"
 
 #include <math.h>
 #include <stdlib.h>
