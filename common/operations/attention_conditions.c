@@ -170,8 +170,10 @@ static void report_border(const struct diagnosed *kernel, const struct problem_c
                 with_value(kernel, which, number, right - apart[i] * step, CASE_RIGHT) != CASE_UNKNOWN);
     // Of a single key, or a single column, nearly every kernel is right.
     if (sure && right > (number >= NUMBER_NK || number == NUMBER_HEAD_DIM))
-        fprintf(out, "  The output is right up to %s %d, and wrong from %s %d on [right-up-to]\n", numbers[number].text,
-                right, numbers[number].text, wrong);
+        fprintf(out,
+                "  With all values that were tried, the output is right up to %s %d, and wrong from %s %d on "
+                "[right-up-to]\n",
+                numbers[number].text, right, numbers[number].text, wrong);
 }
 
 void attention_conditions(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {

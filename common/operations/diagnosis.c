@@ -42,8 +42,16 @@ static bool needs_same_length(const struct explanations *all) {
     return false;
 }
 
+static bool is_equal(const struct explanations *all) {
+    const struct explanation *one = &all->list[0];
+    return one->kind == EXPLAINS_WEIGHTS && one->terms == 1 && one->column[0] == COLUMN_SCALE && one->a[0] == -1;
+}
+
 bool diagnosis_confirm(const struct observed *x, struct explanations *all) {
-    const int nk = x->which.attention.nk, longer[] = {nk / 4 + 5, -(nk / 4), 0};
+    enum { MOST_THREADS = 300 };
+    const int nk = x->which.attention.nk;
+    // Where each thread has one key, its maximum is that key's score, and all keys seem to be the same.
+    const int longer[] = {is_equal(all) && nk < MOST_THREADS ? MOST_THREADS - nk : nk / 4 + 5, -(nk / 4), 0};
     for (size_t i = needs_same_length(all) ? 2 : 0; i < sizeof longer / sizeof *longer; i++) {
         struct observed twin;
         struct case_seen seen;

@@ -121,7 +121,16 @@ struct mask_rule {
 
 // What is rounded, or cut off, to so many bits; nothing: all scores are multiplied by a factor. times: how many times
 // the right ones the numbers are then; powers of two change nothing.
-enum rounded { ROUNDS_NOTHING, ROUNDS_QUERIES, ROUNDS_KEYS, ROUNDS_BOTH, ROUNDS_SCORES, ROUNDS_WEIGHTS, ROUNDS_VALUES };
+enum rounded {
+    ROUNDS_NOTHING,
+    ROUNDS_QUERIES,
+    ROUNDS_KEYS,
+    ROUNDS_BOTH,
+    ROUNDS_SCORES,
+    ROUNDS_WEIGHTS,        // but not in the sum
+    ROUNDS_WEIGHTS_SUMMED, // before they are added up
+    ROUNDS_VALUES
+};
 struct rounding {
     enum rounded of;
     int bits;

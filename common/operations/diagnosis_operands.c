@@ -261,8 +261,10 @@ static void try_maps(enum operand_change change, int count, const unsigned *tens
     const int found = count > 1 ? maps_of(count, maps) : 0;
     for (int i = 0; i < found; i++)
         for (int t = 0; t < kinds; t++)
-            try((struct operand_rule){.change = change, .tensors = tensors[t], .map = maps[i]}, s,
-                5 + 2 * t + map_cost(&maps[i]), all);
+            // The score of one key for all keys is no score at all.
+            if (!(tensors[t] >> K & 1 && maps[i].kind == MAP_FIRST && !maps[i].n))
+                try((struct operand_rule){.change = change, .tensors = tensors[t], .map = maps[i]}, s,
+                    5 + 2 * t + map_cost(&maps[i]), all);
 }
 
 // Least squares of what each element of the dot product counts, from the logarithms of the weights.

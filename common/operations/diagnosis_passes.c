@@ -144,8 +144,8 @@ bool diagnosis_of_case(const struct diagnosed *kernel, const struct problem_case
         struct problem_case which;
         char *text = NULL;
         size_t size = 0;
-        // The first that could be asked is enough where it has lost nothing, but for the case itself.
-        if ((best && !first.all_missing && i >= OF_CASE) || !other_length(wrong, i, &which) ||
+        // The first that could be asked is enough where it has lost nothing, but for the case itself and a long one.
+        if ((best && !first.all_missing && i >= OF_CASE && i < LENGTHS - 1) || !other_length(wrong, i, &which) ||
             (i != 1 && attention_case_result(kernel, &which, SEED) != CASE_WRONG))
             continue;
         FILE *lines = open_memstream(&text, &size);

@@ -41,10 +41,11 @@ static double weigh(const struct case_seen *s, int64_t r, const struct rounding 
         weight[j] = maybe(score, how->of == ROUNDS_SCORES, how);
         maximum = fmax(maximum, weight[j]);
     }
-    for (int j = 0; j < attended; j++)
-        sum += weight[j] = exp(weight[j] - maximum);
-    for (int j = 0; j < s->nk; j++)
-        weight[j] = j < attended ? maybe(weight[j], how->of == ROUNDS_WEIGHTS, how) : 0;
+    for (int j = 0; j < s->nk; j++) {
+        const double right = j < attended ? exp(weight[j] - maximum) : 0;
+        weight[j] = maybe(right, how->of == ROUNDS_WEIGHTS || how->of == ROUNDS_WEIGHTS_SUMMED, how);
+        sum += how->of == ROUNDS_WEIGHTS_SUMMED ? weight[j] : right;
+    }
     return sum;
 }
 
@@ -134,8 +135,10 @@ void explain_rounding(const struct case_seen *s, struct explanations *all) {
 }
 
 const char *explanation_of_rounding_print(const struct explanation *one, FILE *out) {
-    static const char *const name[] = {"", "queries", "keys", "queries and keys", "scores", "weights", "values"};
-    static const char *const code[] = {"", "queries", "keys", "queries-and-keys", "scores", "weights", "values"};
+    static const char *const name[] = {"",       "queries", "keys",    "queries and keys",
+                                       "scores", "weights", "weights", "values"};
+    static const char *const code[] = {"",       "queries", "keys",    "queries-and-keys",
+                                       "scores", "weights", "weights", "values"};
     static char text[60];
     const struct rounding *how = &one->rounding;
     if (how->of == ROUNDS_NOTHING) {
