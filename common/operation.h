@@ -5,7 +5,6 @@
 #define OPERATION_H
 
 #include "arguments.h"
-#include "host/candidates.h"
 #include "host/matrix.h"
 #include "host/problem.h"
 #include "host/sample.h"
@@ -93,8 +92,7 @@ struct operation {
     void (*group_text)(const struct problem_case *which, int64_t group, char *text, size_t size);
     const char *row_name, *rows_name, *groups_name; // "query", "queries", "heads"
 
-    const struct mistake_models *(*mistake_models)(void); // models of the mistakes that the diagnosis knows
-    // If none of them fits: probes the kernel and prints an explanation. NULL: no probes.
+    // Probes a kernel that was wrong in some cases, and prints what explains it. NULL: nothing does.
     void (*explain)(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out);
 
     // ---- Timing ----------------------------------------------------------------------------------------------------

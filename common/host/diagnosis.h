@@ -1,5 +1,4 @@
-// Diagnoses the mistake of a kernel with a wrong output: each known mistake predicts an output, and the diagnosis is
-// the only mistake that explains all observed outputs. There is no diagnosis if no mistake or several explain them.
+// What is asked of a kernel whose output is wrong, and what a finding of the simulator means.
 #ifndef HOST_DIAGNOSIS_H
 #define HOST_DIAGNOSIS_H
 
@@ -17,10 +16,10 @@ struct diagnosed {
     void *context;
 };
 
-// Reruns the kernel on the wrong cases, large ones in a smaller shape, and on probes that distinguish mistakes: a
-// diagnosis explains all of them. NULL: no diagnosis.
-const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evidence *evidence /* [count] */,
-                                int count);
+struct advice {
+    const char *title;     // "race within a warp"
+    const char *reasoning; // a teacher's two or three sentences, which do not give the solution away
+};
 
 // Advice about a kind of finding of the simulator (simulator/findings.h). NULL: the finding needs none.
 const struct advice *diagnosis_finding(int kind);

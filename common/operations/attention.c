@@ -314,7 +314,6 @@ const struct operation attention_operation = {
     .row_name = "query",
     .rows_name = "queries",
     .groups_name = "heads",
-    .mistake_models = attention_mistake_models,
     .explain = attention_explain,
     .plan = attention_plan,
     .seconds = 2.0,

@@ -105,8 +105,23 @@ static void note_zeros(struct observed *x) {
     }
 }
 
+static void see_right_output(struct observed *x) {
+    const struct attention_shape *s = &x->which.attention;
+    const int nk = s->nk, d = s->head_dim;
+    for (int64_t r = 0; r < x->rows; r++)
+        for (int c = 0; c < d; c++) {
+            double *sum = &x->right_o[r * d + c], *size = &x->size_o[r * d + c];
+            *sum = *size = 0;
+            for (int j = 0; j < nk; j++) {
+                const double term = x->right[r * nk + j] * x->own_v[(shape_first_key(s, r) + j) * d + c];
+                *sum += term;
+                *size += fabs(term);
+            }
+        }
+}
+
 // How far o is at most from what the weights make of the values, beside the sizes of those terms.
-static double sums_off(const struct observed *x, const float *o) {
+static double sums_off(const struct observed *x) {
     const struct attention_shape *s = &x->which.attention;
     int nk = s->nk, d = s->head_dim;
     double worst = 0;
@@ -119,7 +134,7 @@ static double sums_off(const struct observed *x, const float *o) {
                 sum += term;
                 sizes += fabs(term);
             }
-            worst = fmax(worst, (fabs(sum - o[r * d + c]) - 1e-6) / fmax(sizes, 1e-30));
+            worst = fmax(worst, (fabs(sum - x->o[r * d + c]) - 1e-6) / fmax(sizes, 1e-30));
         }
     }
     return worst;
@@ -148,20 +163,20 @@ static float *copy_of(const struct host_tensor *tensor) {
 
 static bool observe(struct observed *x) {
     int64_t elements = x->rows * x->which.attention.head_dim;
-    float *o = host_allocate(elements, sizeof *o), *repeated = host_allocate(elements, sizeof *repeated);
-    bool good = run_probe(x, NULL, NULL, o, x->lse) && observed_weights(x, NULL, x->got) &&
+    float *repeated = host_allocate(elements, sizeof *repeated);
+    bool good = run_probe(x, NULL, NULL, x->o, x->lse) && observed_weights(x, NULL, x->got) &&
                 run_probe(x, NULL, NULL, repeated, NULL);
     if (good) {
         observed_reference(&x->problem, x);
+        see_right_output(x);
         note_zeros(x);
         // Where blocks take what is next by chance, the same may come out a few times.
-        x->repeats = are_same(x, o, repeated);
+        x->repeats = are_same(x, x->o, repeated);
         for (int i = 0; i < 3 && x->repeats && run_probe(x, NULL, NULL, repeated, NULL); i++)
-            x->repeats = are_same(x, o, repeated);
-        x->off = sums_off(x, o);
+            x->repeats = are_same(x, x->o, repeated);
+        x->off = sums_off(x);
         x->weighs_as_shown = x->column != ANY_COLUMN || x->off <= x->tolerance;
     }
-    free(o);
     free(repeated);
     return good;
 }
@@ -171,8 +186,11 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     int64_t nk = which->attention.nk;
     if (!kernel->covers(kernel->context, which))
         return false;
-    *x =
-        (struct observed){.kernel = kernel, .which = *which, .tolerance = tolerance_of(which->dtype), .column = column};
+    *x = (struct observed){.kernel = kernel,
+                           .which = *which,
+                           .tolerance = tolerance_of(which->dtype),
+                           .again = attention_observe_again,
+                           .column = column};
     attention_make(which, seed, true, &x->problem);
     if (!kernel->optional)
         problem_omit_optional(&x->problem);
@@ -193,6 +211,9 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->largest = host_allocate(rows, sizeof *x->largest);
     x->missing = host_zeros(rows, sizeof *x->missing);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
+    x->o = host_allocate(rows * which->attention.head_dim, sizeof *x->o);
+    x->right_o = host_allocate(rows * which->attention.head_dim, sizeof *x->right_o);
+    x->size_o = host_allocate(rows * which->attention.head_dim, sizeof *x->size_o);
     if (x->problem.outputs > OUTPUT_LSE)
         x->lse = host_allocate(rows, sizeof *x->lse);
     bool good = observe(x);
@@ -211,10 +232,21 @@ void attention_observed_free(struct observed *x) {
     free(x->raw);
     free(x->largest);
     free(x->missing);
+    free(x->o);
+    free(x->right_o);
+    free(x->size_o);
     free(x->lse);
     free(x->right_lse);
 }
 
 bool observed_matches(const struct observed *x, int64_t row, double weight, double other) {
     return fabs(weight - other) <= x->tolerance * (fmax(fabs(weight), fabs(other)) + x->largest[row] / 16);
+}
+
+bool observed_is_right(const struct observed *x, int64_t row, int column) {
+    const int d = x->which.attention.head_dim, first = column == ANY_COLUMN ? 0 : column;
+    for (int64_t i = row * d + first; i < row * d + (column == ANY_COLUMN ? d : column + 1); i++)
+        if (!(fabs(x->o[i] - x->right_o[i]) <= 2 * x->tolerance * x->size_o[i]))
+            return false;
+    return true;
 }

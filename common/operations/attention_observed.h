@@ -18,6 +18,8 @@ struct observed {
     double *score;               // [rows][nk], scaled; -infinity where the key is masked
     double *raw;                 // the same, of masked keys, too
     enum row_state *missing;     // [rows]
+    float *o;                    // [rows][head_dim], the kernel's
+    double *right_o, *size_o;    // what is right, and the sum of the sizes of its terms
     bool missing_in_part;        // a row without numbers has some in other columns
     float *lse;                  // [rows], the kernel's; NULL where it gives none
     double *right_lse;           // [rows]
@@ -26,7 +28,9 @@ struct observed {
     bool repeats;                // the same inputs give the same results, whatever was asked between
     double tolerance;            // how far two weights may lie apart, relatively
     double seconds;              // that a call takes
-    int column;                  // the weights are those that this column has, ANY_COLUMN: each key's in one of them
+    // Observes another case that a true explanation predicts. False: there is none that is wrong.
+    bool (*again)(const struct observed *observed, int longer, struct observed *twin);
+    int column; // the weights are those that this column has, ANY_COLUMN: each key's in one of them
 };
 enum { ANY_COLUMN = -1 };
 
@@ -36,6 +40,9 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
 
 // Fills in what is right: score, raw, right, largest and right_lse.
 void observed_reference(const struct host_problem *problem, struct observed *observed);
+
+// The same case with other inputs and so many more keys, if it is wrong.
+bool attention_observe_again(const struct observed *observed, int longer, struct observed *twin);
 
 void attention_observed_free(struct observed *observed);
 
@@ -47,5 +54,8 @@ bool observed_weights(struct observed *observed, const float *q, double *weight 
 
 // Whether a weight of a row is this one.
 bool observed_matches(const struct observed *observed, int64_t row, double weight, double other);
+
+// Whether an element of the output, or a row (ANY_COLUMN), is right within what roundings of the weights may do.
+bool observed_is_right(const struct observed *observed, int64_t row, int column);
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef OPERATIONS_ATTENTION_H
 #define OPERATIONS_ATTENTION_H
 
-#include "host/candidates.h"
 #include "host/matrix.h"
 #include "host/problem.h"
 #include "operation.h"
@@ -32,7 +31,5 @@ int attention_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES])
 
 // The cases of a bench.
 int attention_plan(const struct arguments *arguments, enum attention_dtype dtype, struct problem_case *cases);
-
-const struct mistake_models *attention_mistake_models(void);
 
 #endif

@@ -1,7 +1,7 @@
 #include "operations/diagnosis.h"
 
 #include "host/parallel.h"
-#include "operations/attention_thresholds.h"
+#include "operations/attention_conditions.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 enum { SEED = 4711, OTHER_SEED = 4712, TRIED = 6 };
 
 // Another case that a true explanation predicts: other inputs, and another length where that is wrong, too.
-static bool see_twin(const struct observed *x, int longer, struct observed *twin) {
+bool attention_observe_again(const struct observed *x, int longer, struct observed *twin) {
     struct problem_case which = x->which;
     which.attention.nk += longer;
     which.attention.nq += which.attention.causal ? longer / 3 : 0;
@@ -19,7 +19,7 @@ static bool see_twin(const struct observed *x, int longer, struct observed *twin
     if (which.attention.layout == LAYOUT_STRIDES && longer)
         return false;
     return attention_work(&which.attention) <= ATTENTION_MOST_WORK &&
-           attention_case_result(x->kernel, &which, OTHER_SEED) == WRONG &&
+           attention_case_result(x->kernel, &which, OTHER_SEED) == CASE_WRONG &&
            attention_observe(x->kernel, &which, OTHER_SEED, x->column, twin);
 }
 
@@ -36,17 +36,26 @@ static enum mask_seen see_mask(struct observed *x, struct case_seen *s) {
 // Tables hold for their own length alone.
 static bool needs_same_length(const struct explanations *all) {
     for (int i = 0; i < all->count; i++)
-        if (all->list[i].gather == GATHER_TABLE || all->list[i].gather == GATHER_SCORES)
+        if (all->list[i].gather == GATHER_TABLE ||
+            (all->list[i].operand.change == OPERAND_TENSORS && all->list[i].operand.n == 1))
             return true;
     return false;
 }
 
+static bool is_equal(const struct explanations *all) {
+    const struct explanation *one = &all->list[0];
+    return one->kind == EXPLAINS_WEIGHTS && one->terms == 1 && one->column[0] == COLUMN_SCALE && one->a[0] == -1;
+}
+
 bool diagnosis_confirm(const struct observed *x, struct explanations *all) {
-    const int nk = x->which.attention.nk, longer[] = {nk / 4 + 5, -(nk / 4), 0};
+    enum { MOST_THREADS = 300 };
+    const int nk = x->which.attention.nk;
+    // Where each thread has one key, its maximum is that key's score, and all keys seem to be the same.
+    const int longer[] = {is_equal(all) && nk < MOST_THREADS ? MOST_THREADS - nk : nk / 4 + 5, -(nk / 4), 0};
     for (size_t i = needs_same_length(all) ? 2 : 0; i < sizeof longer / sizeof *longer; i++) {
         struct observed twin;
         struct case_seen seen;
-        if (!see_twin(x, longer[i], &twin))
+        if (!x->again(x, longer[i], &twin))
             continue;
         case_seen_of(&twin, &seen);
         if (all->list[0].kind == EXPLAINS_MASK)
@@ -108,6 +117,28 @@ bool diagnosis_of_weights(const struct observed *x, bool *totals_explained, FILE
         print_sum_of_table(&seen, table, out);
     case_seen_free(&seen);
     free(table);
+    return printed;
+}
+
+bool diagnosis_of_operands(const struct observed *x, FILE *out) {
+    float *times = host_allocate(MAX_HEAD_DIM, sizeof *times);
+    struct explanations all = {0};
+    struct case_seen seen;
+    case_seen_of(x, &seen);
+    explain_operands(&seen, times, &all);
+    const bool printed = print_confirmed(x, &all, out);
+    case_seen_free(&seen);
+    free(times);
+    return printed;
+}
+
+bool diagnosis_of_rounding(const struct observed *x, FILE *out) {
+    struct explanations all = {0};
+    struct case_seen seen;
+    case_seen_of(x, &seen);
+    explain_rounding(&seen, &all);
+    const bool printed = print_confirmed(x, &all, out);
+    case_seen_free(&seen);
     return printed;
 }
 

@@ -7,6 +7,7 @@
 #include "operations/attention_observed.h"
 #include "operations/diagnosis_columns.h"
 #include "operations/diagnosis_maps.h"
+#include "operations/diagnosis_operands.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +39,14 @@ static inline const double *case_score(const struct case_seen *s, int64_t row) {
     return s->x->score + row * s->nk;
 }
 
-enum explanation_kind { EXPLAINS_WEIGHTS, EXPLAINS_DIVISOR, EXPLAINS_LSE, EXPLAINS_MASK };
+enum explanation_kind {
+    EXPLAINS_WEIGHTS,
+    EXPLAINS_DIVISOR,
+    EXPLAINS_LSE,
+    EXPLAINS_MASK,
+    EXPLAINS_OPERANDS,
+    EXPLAINS_ROUNDING
+};
 
 // A row of diagnosis_hypotheses.def: what a coefficient of a column means under some partitions.
 struct hypothesis {
@@ -84,15 +92,11 @@ enum sum_rule {
 
 // Whose weights a key has.
 enum gather {
-    GATHER_NOTHING,         // its own, by the columns
-    GATHER_ROWS,            // those of another row
-    GATHER_SCORES,          // those of the scores of another row, in keys n[0] to n[1] - 1
-    GATHER_VALUES,          // the values of other keys have them
-    GATHER_KEYS,            // those of the scores of other keys
-    GATHER_KEYS_AND_VALUES, // both
-    GATHER_FRAGMENT,        // bits of the query and of the key, as a position in a tile, are exchanged
-    GATHER_TABLE,           // those of the keys of a table, so many times
-    GATHER_NEAR             // its own, where it is not further below the row max than formula[0]
+    GATHER_NOTHING,  // its own, by the columns
+    GATHER_ROWS,     // those of another row
+    GATHER_FRAGMENT, // bits of the query and of the key, as a position in a tile, are exchanged
+    GATHER_TABLE,    // those of the keys of a table, so many times
+    GATHER_NEAR      // its own, where it is not further below the row max than formula[0]
 };
 
 // Which keys a query attends to under a causal mask.
@@ -115,6 +119,26 @@ struct mask_rule {
     struct index_map map;
 };
 
+// What is rounded, or cut off, to so many bits; nothing: all scores are multiplied by a factor. times: how many times
+// the right ones the numbers are then; powers of two change nothing.
+enum rounded {
+    ROUNDS_NOTHING,
+    ROUNDS_QUERIES,
+    ROUNDS_KEYS,
+    ROUNDS_BOTH,
+    ROUNDS_SCORES,
+    ROUNDS_WEIGHTS,        // but not in the sum
+    ROUNDS_WEIGHTS_SUMMED, // before they are added up
+    ROUNDS_VALUES
+};
+struct rounding {
+    enum rounded of;
+    int bits;
+    bool cut;
+    double times;
+    const char *as;
+};
+
 // Per key whose weight it has (-1: none) and how many times.
 struct key_table {
     int16_t from[1000];
@@ -130,6 +154,8 @@ struct explanation {
     enum gather gather;
     struct index_map map;
     struct mask_rule mask;
+    struct operand_rule operand;
+    struct rounding rounding;
     const struct key_table *table; // owned by the generator's caller
     struct partition by;
     int terms;
@@ -167,6 +193,11 @@ void explain_gathers(const struct case_seen *seen, struct key_table *table, stru
 void explanation_gathered(const struct explanation *one, const struct case_seen *seen, int64_t row,
                           double *weight /* [nk] */);
 const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out);
+
+// Elements of Q, K, V or O from another place. times: [MAX_HEAD_DIM], which the explanations refer to.
+void explain_operands(const struct case_seen *seen, float *times, struct explanations *all);
+bool explanation_of_operands_holds(struct explanation *one, const struct case_seen *seen);
+const char *explanation_of_operands_print(const struct explanation *one, int head_dim, FILE *out);
 
 // How many keys each row attends to: unknown where its weights for equal scores are not those of the first keys, all
 // alike; of the values alone where the row is divided by the right number of keys.
@@ -219,9 +250,12 @@ bool diagnosis_of_weights(const struct observed *observed, bool *totals_explaine
 // The same of the keys that queries attend to under a mask; *wrong: some are others than they should be.
 bool diagnosis_of_mask(struct observed *observed, bool *wrong, FILE *out);
 bool diagnosis_of_lse(const struct observed *observed, FILE *out);
+bool diagnosis_of_operands(const struct observed *observed, FILE *out);
 
-// Prints what is rounded, in fp32, where the weights are off by no more than that; of lse, in 16 bits.
+// What is rounded, in fp32, where weights or outputs are off by no more than that.
 bool diagnosis_of_rounding(const struct observed *observed, FILE *out);
-void diagnosis_of_lse_rounding(const struct observed *observed, FILE *out);
+void explain_rounding(const struct case_seen *seen, struct explanations *all);
+bool explanation_of_rounding_holds(struct explanation *one, const struct case_seen *seen);
+const char *explanation_of_rounding_print(const struct explanation *one, FILE *out);
 
 #endif

@@ -114,21 +114,6 @@ static bool row_has(const struct case_seen *s, int64_t r, const double *weight) 
     return got > 0;
 }
 
-// Whether a row whose keys or values are only taken from elsewhere has as much weight as it has then.
-static bool total_fits(const struct explanation *one, const struct case_seen *s, int64_t r) {
-    double total = 0, expected = 0;
-    if (one->gather < GATHER_VALUES || one->gather > GATHER_KEYS_AND_VALUES)
-        return true;
-    for (int j = 0; j < s->nk; j++) {
-        const bool lost = map_of(&one->map, j, s->nk) < 0;
-        if (lost && one->gather == GATHER_KEYS_AND_VALUES)
-            return false; // what lies there is not known
-        total += case_got(s, r)[j];
-        expected += lost && one->gather == GATHER_VALUES ? 0 : case_right(s, r)[j];
-    }
-    return fabs(total - expected) <= 8 * s->x->tolerance;
-}
-
 bool explanation_of_weights_holds(struct explanation *one, const struct case_seen *s) {
     double *weight = host_allocate(s->nk, sizeof *weight);
     int64_t failing = 0, wrong = 0;
@@ -139,7 +124,7 @@ bool explanation_of_weights_holds(struct explanation *one, const struct case_see
         one->rows++;
         wrong += s->wrong[r];
         explanation_weights(one, s, r, weight);
-        if (row_has(s, r, weight) && total_fits(one, s, r))
+        if (row_has(s, r, weight))
             one->fitting++;
         else
             failing++;
@@ -151,9 +136,11 @@ bool explanation_of_weights_holds(struct explanation *one, const struct case_see
 }
 
 bool explanation_holds(struct explanation *one, const struct case_seen *s) {
-    return one->kind == EXPLAINS_WEIGHTS ? explanation_of_weights_holds(one, s)
-           : one->kind == EXPLAINS_MASK  ? explanation_of_mask_holds(one, s)
-                                         : explanation_of_sum_holds(one, s);
+    return one->kind == EXPLAINS_WEIGHTS    ? explanation_of_weights_holds(one, s)
+           : one->kind == EXPLAINS_MASK     ? explanation_of_mask_holds(one, s)
+           : one->kind == EXPLAINS_OPERANDS ? explanation_of_operands_holds(one, s)
+           : one->kind == EXPLAINS_ROUNDING ? explanation_of_rounding_holds(one, s)
+                                            : explanation_of_sum_holds(one, s);
 }
 
 // A coefficient near one that has words of its own is that one.

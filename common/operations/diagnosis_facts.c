@@ -1,15 +1,13 @@
 // What is certain of a case, whatever the cause: which rows are missing or wrong, and which keys.
 #include "host/parallel.h"
-#include "operations/attention_conditions.h"
 #include "operations/attention_operation.h"
 #include "operations/diagnosis_report.h"
+#include "operations/diagnosis_text.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_TEXT = 400 };
 
 void report_line(const struct report *s, const char *code, const char *format, ...) {
     va_list arguments;
@@ -77,180 +75,149 @@ static int64_t report_missing(const struct report *s, enum row_state kind, const
     return missing;
 }
 
-// Rows of zeros have lost their keys, their weights, or what was made of both: which, their lse tells. Returns how
-// many.
-static int64_t report_zeros(const struct report *s) {
-    bool low = s->x->lse, good = s->x->lse, infinite = s->x->lse;
-    int64_t missing = report_missing(s, ROW_ZERO, "rows-zero", "Output rows that are zero");
+// Rows of zeros have lost their keys, their weights, or what was made of both. Their lse tells which, and so do values
+// so large that whatever multiplies them shows.
+static void report_zeros(const struct report *s, int64_t missing) {
+    static const float largest = 3e38f; // two of it are infinite in fp32
+    const struct attention_shape *shape = &s->x->which.attention;
+    const int64_t values = s->x->problem.tensor[V].rows * shape->head_dim, elements = s->x->rows * shape->head_dim;
+    bool low = s->x->lse, good = s->x->lse, infinite = s->x->lse, shows[2] = {false};
     for (int64_t r = 0; r < s->x->rows && s->x->lse; r++) {
-        float lse = s->x->lse[r];
+        const float lse = s->x->lse[r];
         if (s->x->missing[r] != ROW_ZERO)
             continue;
         low = low && lse == -INFINITY;
         good = good && fabs(lse - s->x->right_lse[r]) < 1e-2;
         infinite = infinite && !(lse < INFINITY);
     }
-    if (missing && low)
+    if (low)
         report_line(
             s, "zero-rows-masked",
             "The lse of the zero rows is -infinity: all keys of a row are masked, or the sum of the weights is lost");
-    else if (missing && good)
+    else if (good)
         report_line(s, "zero-rows-lse-right",
                     "The lse of the zero rows is right, so the scores and row sums are right, too: the values, the "
                     "weights in P V, or the accumulator O are lost");
-    else if (missing && infinite)
+    else if (infinite)
         report_line(s, "zero-rows-sum-infinite",
                     "The lse of the zero rows is infinite or NaN, so the row sum is infinite or NaN, too: a finite "
                     "value divided by infinity is 0");
-    return missing;
+    if (missing < s->x->rows)
+        return;
+    float *v = host_allocate(values, sizeof *v), *o = host_allocate(elements, sizeof *o);
+    for (int probe = 0; probe < 2; probe++) {
+        for (int64_t i = 0; i < values; i++)
+            v[i] = probe ? INFINITY : largest;
+        if (!observed_run(s->x, NULL, v, o))
+            o[0] = 0;
+        for (int64_t i = 0; i < elements; i++)
+            shows[probe] = shows[probe] || o[i] != 0;
+    }
+    if (shows[1] && !shows[0])
+        report_line(s, "weights-zero",
+                    "Values are multiplied by weights of 0: an infinite value makes the output NaN, and a large one "
+                    "leaves it 0. The subtracted maximum may be far too large, or rounding makes the weights 0");
+    else if (shows[0] && s->x->which.dtype != ATTENTION_FP16)
+        report_line(s, "sum-zero-or-infinite",
+                    "Values are multiplied by weights above 0, since very large values show in the output: the row sum "
+                    "is infinite, or it stays 0 and the row is taken for a masked one");
+    else if (!shows[1])
+        report_line(s, "values-lost",
+                    "Not even an infinite value shows in the output: no value is read, or P V is not what is stored");
+    free(v);
+    free(o);
+}
+
+static bool only_masked_rows(const struct report *s, enum row_state kind) {
+    bool only = true;
+    for (int64_t r = 0; r < s->x->rows; r++)
+        only = only && (s->x->missing[r] == kind) ==
+                           (shape_attended_keys(&s->x->which.attention, (int)(r % s->x->which.attention.nq)) == 0);
+    return only;
 }
 
 int64_t report_missing_rows(const struct report *s) {
-    return report_missing(s, ROW_UNWRITTEN, "rows-unwritten",
-                          s->x->missing_in_part ? "Rows not written in some columns" : "Rows not written") +
-           report_missing(s, ROW_NOT_FINITE, "rows-not-finite",
-                          s->x->missing_in_part ? "Rows with NaN or infinity in some columns"
-                                                : "Rows with NaN or infinity") +
-           report_zeros(s);
+    const int64_t unwritten =
+                      report_missing(s, ROW_UNWRITTEN, "rows-unwritten",
+                                     s->x->missing_in_part ? "Rows not written in some columns" : "Rows not written"),
+                  not_finite = report_missing(s, ROW_NOT_FINITE, "rows-not-finite",
+                                              s->x->missing_in_part ? "Rows with NaN or infinity in some columns"
+                                                                    : "Rows with NaN or infinity"),
+                  zero = report_missing(s, ROW_ZERO, "rows-zero", "Output rows that are zero");
+    if (not_finite && only_masked_rows(s, ROW_NOT_FINITE))
+        report_line(s, "fully-masked-rows",
+                    "Exactly the rows that attend to no key are NaN or infinite: their row max is -infinity, and their "
+                    "row sum is 0");
+    if (zero)
+        report_zeros(s, zero);
+    return unwritten + not_finite + zero;
 }
 
-// ---- Splits without keys --------------------------------------------------------------------------------------------
+// ---- The map of what is wrong ---------------------------------------------------------------------------------------
 
-// Whether the last of so many equal splits of the keys has none.
-static bool split_is_empty(int nk, int splits) {
-    return (nk + splits - 1) / splits * (splits - 1) >= nk;
-}
-
-bool report_empty_splits(const struct report *s) {
-    enum { LENGTHS = 24, MOST_SPLITS = 16, SEED = 4711 };
-    bool lost[LENGTHS + 1] = {false};
-    int64_t not_finite = 0;
-    for (int64_t r = 0; r < s->x->rows; r++)
-        not_finite += s->x->missing[r] == ROW_NOT_FINITE;
-    if (!not_finite || s->x->which.attention.causal)
-        return false;
-    for (int nk = 1; nk <= LENGTHS; nk++) {
-        struct problem_case which = {.attention = {1, 1, 1, 1, nk, s->x->which.attention.head_dim},
-                                     .dtype = s->x->which.dtype};
-        struct observed x;
-        if (!attention_observe(s->x->kernel, &which, SEED, ANY_COLUMN, &x))
-            return false;
-        lost[nk] = x.missing[0] == ROW_NOT_FINITE;
-        attention_observed_free(&x);
+static void report_marked(const struct report *s, const bool *marked, int count, const char *one, const char *many,
+                          const char *code, const char *what) {
+    char text[200];
+    int wrong = 0, first = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        wrong += marked[i];
+        first = marked[i] ? i : first;
     }
-    for (int splits = 2; splits <= MOST_SPLITS; splits++) {
-        int empty = 0;
-        bool fits = true;
-        for (int nk = 1; nk <= LENGTHS && fits; nk++) {
-            fits = lost[nk] == split_is_empty(nk, splits);
-            empty += lost[nk];
-        }
-        if (fits && empty && empty < LENGTHS) {
-            report_line(s, "split-without-keys",
-                        "The output is NaN or infinite exactly where one of %d equal splits of the keys has no key "
-                        "(tried: nk = 1 "
-                        "to %d): the maximum of such a split is -infinity, and -infinity minus -infinity is NaN",
-                        splits, LENGTHS);
-            return true;
-        }
-    }
-    return false;
+    if (!wrong || wrong == count)
+        return;
+    if (!pattern_ranges(marked, count, one, many, text, sizeof text))
+        snprintf(text, sizeof text, "%d %s (of %d; the first one is %s %d)", wrong, many, count, one, first);
+    report_line(s, code, "%s %s", what, text);
 }
 
-// ---- Equal scores ---------------------------------------------------------------------------------------------------
-
-// How often key j counts in a row whose scores are all the same.
-static double times_of(const struct report *s, const double *equal, int64_t r, int j) {
-    const struct attention_shape *shape = &s->x->which.attention;
-    return equal[r * shape->nk + j] * shape_attended_keys(shape, (int)(r % shape->nq));
-}
-
-static bool is_times(const struct report *s, double times, double other) {
-    return fabs(times - other) <= 4 * s->x->tolerance * fmax(fabs(other), 0.25);
-}
-
-// Whether all rows from `row` on have the same; a row that is right says nothing.
-static bool rows_agree(const struct report *s, const double *equal, int64_t row) {
-    for (int64_t r = row; r < s->x->rows; r++)
-        for (int j = 0; j < s->x->which.attention.nk; j++)
-            if (!is_times(s, times_of(s, equal, r, j), times_of(s, equal, row, j)))
-                return false;
-    return true;
-}
-
-// Keys of the row that count as often as the first one that is not yet told. False where they are too many kinds.
-static bool report_times(const struct report *s, const double *equal, int64_t row, char *text, size_t size) {
-    enum { KINDS = 4 };
-    int nk = s->x->which.attention.nk, kinds = 0;
-    bool *reported = host_allocate(nk, sizeof *reported), *same = host_allocate(nk, sizeof *same), known = true;
-    double times[KINDS + 1];
-    size_t length = 0;
-    memset(reported, false, (size_t)nk);
-    for (int j = 0; j < nk && known; j++) {
-        char where[200];
-        if (reported[j])
-            continue;
-        const double of_key = times[kinds] = times_of(s, equal, row, j);
-        for (int i = 0; i < nk; i++) {
-            same[i] = is_times(s, times_of(s, equal, row, i), of_key);
-            reported[i] = reported[i] || same[i];
-        }
-        known = ++kinds <= KINDS && pattern_ranges(same, nk, "key", "keys", where, sizeof where);
-        if (known && length < size)
-            length += (size_t)snprintf(
-                text + length, size - length, of_key == 0 ? "%s%s %s weight 0" : "%s%s %s weight %.3g/n",
-                kinds > 1 ? "; " : "", where, strncmp(where, "keys", 4) == 0 ? "have" : "has", of_key);
-    }
-    if (kinds == 2 && known && length < size && times[0] > 0 && times[1] > 0)
-        snprintf(text + length, size - length, "; the %s weight is %.3g times the other one",
-                 times[0] > times[1] ? "first" : "last", fmax(times[0], times[1]) / fmin(times[0], times[1]));
-    free(reported);
-    free(same);
-    return known;
-}
-
-// By how many keys too many the sum of each row is where all scores are the same; 0: by none, or by different ones.
-static int extra_keys(const struct report *s, const double *equal) {
-    const struct attention_shape *shape = &s->x->which.attention;
-    const double u = dtype_of(s->x->which.dtype)->unit_roundoff + 1e-6;
-    int extra = 0;
+void report_places(const struct report *s) {
+    const int nk = s->seen.nk, d = s->x->which.attention.head_dim;
+    bool *row = host_zeros(s->x->rows, sizeof *row), *column = host_zeros(d, sizeof *column);
+    bool *key = host_zeros(nk, sizeof *key);
+    int64_t wrong = 0;
     for (int64_t r = 0; r < s->x->rows; r++) {
-        const int attended = shape_attended_keys(shape, (int)(r % shape->nq));
-        for (int j = 0; j < attended; j++) {
-            const double more = attended * (1 / times_of(s, equal, r, j) - 1);
-            extra = extra ? extra : (int)lrint(more);
-            if (extra < 1 || attended * 2 * u > 0.3 || !(fabs(more - extra) <= 2 * u * (attended + extra)))
-                return 0;
-        }
+        for (int c = 0; c < d && !s->x->missing[r]; c++)
+            if (!observed_is_right(s->x, r, c))
+                row[r] = column[c] = true;
+        row[r] = row[r] || s->seen.wrong[r];
+        for (int j = 0; j < nk && s->seen.wrong[r]; j++)
+            key[j] = key[j] || !observed_matches(s->x, r, case_got(&s->seen, r)[j], case_right(&s->seen, r)[j]);
+        wrong += row[r];
     }
-    return extra;
+    if (wrong < s->x->rows)
+        report_queries(s, "rows-wrong", "Wrong rows", row);
+    report_marked(s, column, d, "column", "columns", "wrong-columns", "The output is wrong in");
+    if (s->x->weighs_as_shown)
+        report_marked(s, key, nk, "key", "keys", "keys-wrong", "The weights are wrong for");
+    free(row);
+    free(column);
+    free(key);
 }
 
-void report_equal_scores(const struct report *s) {
-    const struct attention_shape *shape = &s->x->which.attention;
-    char text[MOST_TEXT];
-    int64_t row = -1;
-    float *q = host_zeros(s->x->rows * shape->head_dim, sizeof *q);
-    double *equal = host_allocate(s->x->rows * shape->nk, sizeof *equal);
-    const bool ran = observed_weights(s->x, q, equal);
-    for (int64_t r = 0; r < s->x->rows && row < 0 && ran; r++)
-        for (int j = 0; j < shape->nk && row < 0; j++)
-            if (j < shape_attended_keys(shape, (int)(r % shape->nq)) && !is_times(s, times_of(s, equal, r, j), 1))
-                row = r;
-    const int extra = ran ? extra_keys(s, equal) : 0;
-    if (extra)
-        report_line(s, "equal-scores-extra-keys", "With equal scores, the row sum counts %d key%s too many", extra,
-                    extra > 1 ? "s" : "");
-    else if (row >= 0 && report_times(s, equal, row, text, sizeof text)) {
-        char where[120] = "";
-        if (shape->causal || !rows_agree(s, equal, 0)) {
-            char name[100];
-            row_text(s, row, name, sizeof name);
-            snprintf(where, sizeof where, "in %s ", name);
+// By how much the weights of the wrong rows do not add up to 1.
+void report_totals(const struct report *s) {
+    double least = INFINITY, most = -INFINITY, own = 0;
+    for (int64_t r = 0; r < s->x->rows; r++) {
+        double total = 0, top = -INFINITY, of_top = 0;
+        for (int j = 0; j < s->seen.nk && s->seen.wrong[r]; j++) {
+            total += case_got(&s->seen, r)[j];
+            of_top = case_score(&s->seen, r)[j] > top ? case_got(&s->seen, r)[j] : of_top;
+            top = fmax(top, case_score(&s->seen, r)[j]);
         }
-        report_line(s, "equal-scores-counts", "With equal scores each of n keys should have weight 1/n, but %s%s",
-                    where, text);
+        if (!s->seen.wrong[r])
+            continue;
+        least = fmin(least, total);
+        most = fmax(most, total);
+        own = fmax(own, fabs(of_top / s->x->largest[r] - 1));
     }
-    free(q);
-    free(equal);
+    if (!(fabs(least - 1) >= 4 * s->x->tolerance || fabs(most - 1) >= 4 * s->x->tolerance))
+        return;
+    report_line(s, "row-sum-of-other-weights",
+                "The weights of a row add up to between %.4g and %.4g instead of 1: the row sum is computed from "
+                "other weights than the output",
+                least, most);
+    if (own <= 4 * s->x->tolerance)
+        report_line(s, "row-sum-right",
+                    "The largest weight of each wrong row is right, so the row sum is right: only the weights in P V "
+                    "are wrong");
 }

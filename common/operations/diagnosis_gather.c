@@ -1,7 +1,7 @@
 // Weights of other rows, keys or values: an index map of the rows or keys of a head, or a table that is read off.
 #include "host/parallel.h"
-#include "operations/attention_conditions.h"
 #include "operations/diagnosis.h"
+#include "operations/diagnosis_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,33 +47,13 @@ static double moved_weight(const struct explanation *one, const struct case_seen
 void explanation_gathered(const struct explanation *one, const struct case_seen *s, int64_t row, double *weight) {
     const double *right = case_right(s, row);
     const int attended = attended_keys(s, row);
-    const int64_t other = one->gather == GATHER_ROWS || one->gather == GATHER_SCORES ? mapped_row(one, s, row) : row;
-    const double top = largest_score(s, one->gather == GATHER_ROWS && other != NONE ? other : row);
+    const int64_t other = one->gather == GATHER_ROWS ? mapped_row(one, s, row) : row;
+    const double top = largest_score(s, other == NONE ? row : other);
     memset(weight, 0, (size_t)s->nk * sizeof *weight);
-    for (int j = 0; j < s->nk; j++) {
-        const int from =
-            one->gather >= GATHER_VALUES && one->gather <= GATHER_KEYS_AND_VALUES ? map_of(&one->map, j, s->nk) : j;
+    for (int j = 0; j < s->nk; j++)
         switch (one->gather) {
         case GATHER_ROWS:
             weight[j] = other == NONE || j >= attended ? 0 : exp(s->x->raw[other * s->nk + j] - top);
-            break;
-        case GATHER_SCORES:
-            weight[j] =
-                j < attended
-                    ? exp(s->x->raw[(j >= one->n[0] && j < one->n[1] && other != NONE ? other : row) * s->nk + j] - top)
-                    : 0;
-            break;
-        case GATHER_VALUES:
-            if (from != NONE)
-                weight[from] += right[j];
-            break;
-        case GATHER_KEYS:
-            // A key outside is read as zeros.
-            weight[j] = j < attended ? exp((from == NONE ? 0 : s->x->raw[row * s->nk + from]) - top) : 0;
-            break;
-        case GATHER_KEYS_AND_VALUES:
-            if (from != NONE && j < attended)
-                weight[from] += exp(s->x->raw[row * s->nk + from] - top);
             break;
         case GATHER_FRAGMENT:
             weight[j] = moved_weight(one, s, row, j, top);
@@ -87,7 +67,6 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
         default:
             weight[j] = right[j];
         }
-    }
 }
 
 static void try(struct explanation one, const struct case_seen *s, double cost, struct explanations *all) {
@@ -99,22 +78,11 @@ static void try(struct explanation one, const struct case_seen *s, double cost, 
     }
 }
 
-// The score of one key for all keys is no score at all.
-static bool is_one_for_all(const struct index_map *map) {
-    return map->kind == MAP_FIRST && !map->n;
-}
-
 static void try_maps(const struct case_seen *s, struct explanations *all) {
     struct index_map maps[MOST_MAPS];
-    int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
+    const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
     for (int i = 0; i < count; i++)
         try((struct explanation){.gather = GATHER_ROWS, .map = maps[i]}, s, 5 + map_cost(&maps[i]), all);
-    count = maps_of(s->nk, maps);
-    for (int i = 0; i < count; i++)
-        for (enum gather gather = GATHER_VALUES; gather <= GATHER_KEYS_AND_VALUES; gather++)
-            // The scores of keys that change places look like values that do so the other way round.
-            if (gather == GATHER_VALUES || !(map_is_permutation(&maps[i]) || is_one_for_all(&maps[i])))
-                try((struct explanation){.gather = gather, .map = maps[i]}, s, 5 + map_cost(&maps[i]), all);
     for (int a = 0; a < FRAGMENT_BITS && s->nq > 1; a++)
         for (int b = a; b < FRAGMENT_BITS; b++)
             for (int of_scores = 0; of_scores < 2; of_scores++)
@@ -122,19 +90,6 @@ static void try_maps(const struct case_seen *s, struct explanations *all) {
                                          .map = {a == b ? MAP_XOR : MAP_BITS, a, b},
                                          .n = {of_scores}},
                     s, 12, all);
-}
-
-// Keys that are wrong by another factor than the row's have the scores of another row.
-static void try_scores(const struct case_seen *s, struct explanations *all) {
-    struct index_map maps[MOST_MAPS];
-    const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
-    int ends[][2] = {{0, s->nk / 2}, {s->nk / 2, s->nk}, {0, 16}, {16, s->nk},
-                     {0, 32},        {32, s->nk},        {0, 64}, {64, s->nk}};
-    for (int i = 0; i < count; i++)
-        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
-            if (ends[e][0] < s->nk && ends[e][1] <= s->nk)
-                try((struct explanation){.gather = GATHER_SCORES, .map = maps[i], .n = {ends[e][0], ends[e][1]}}, s,
-                    12 + map_cost(&maps[i]), all);
 }
 
 // ---- A table that is read off ---------------------------------------------------------------------------------------
@@ -269,8 +224,6 @@ void explain_gathers(const struct case_seen *s, struct key_table *table, struct 
     try_maps(s, all);
     if (!all->count)
         read_table(s, table, all);
-    if (!all->count)
-        try_scores(s, all);
 }
 
 // ---- Words ----------------------------------------------------------------------------------------------------------
@@ -338,28 +291,10 @@ const char *explanation_of_gather_print(const struct explanation *one, int nk, F
     char map[100];
     if (one->gather != GATHER_FRAGMENT)
         map_text(&one->map, map, sizeof map);
-    if ((one->gather == GATHER_VALUES || one->gather == GATHER_KEYS_AND_VALUES) && is_one_for_all(&one->map)) {
-        fputs("The output is the value of key 0: no other key has any weight", out);
-        return "keys-without-weight";
-    }
     switch (one->gather) {
     case GATHER_ROWS:
         fprintf(out, "Each wrong row has the weights of another row: query i has the weights of query %s", map);
         return "rows-of-other-rows";
-    case GATHER_SCORES:
-        fprintf(out, "The scores of keys %d to %d are those of other rows: query i has the scores of query %s",
-                one->n[0], one->n[1] - 1, map);
-        return "scores-of-other-rows";
-    case GATHER_VALUES:
-        fprintf(out, "Weights are multiplied by the values of other keys: the weight of key i by the value of key %s",
-                map);
-        return "weights-displaced";
-    case GATHER_KEYS:
-        fprintf(out, "Scores are those of other keys: key i has the score of key %s", map);
-        return "keys-displaced";
-    case GATHER_KEYS_AND_VALUES:
-        fprintf(out, "Scores and values are those of other keys: instead of key i the kernel reads key %s", map);
-        return "keys-and-values-displaced";
     case GATHER_FRAGMENT:
         return print_fragment(one, out);
     case GATHER_NEAR:

@@ -85,18 +85,30 @@ static bool is_usual_scale(const struct explanation *one, const struct observed 
            fabs((1 + one->a[0]) * x->problem.softmax_scale * sqrt(x->which.attention.head_dim) - 1) < 4 * x->tolerance;
 }
 
+static void begin(const struct observed *x, FILE *out) {
+    fputs("diagnosis: ", out);
+    if (x->column != ANY_COLUMN)
+        fprintf(out, "In column %d of the output: ", x->column);
+}
+
 void explanation_print(const struct explanation *one, const struct observed *x, FILE *out) {
     const int nk = x->which.attention.nk;
     const char *code = NULL;
-    fputs("  ", out);
+    begin(x, out);
     for (int i = 0; i < one->terms && one->kind == EXPLAINS_WEIGHTS; i++) {
         explanation_words(one, i, out);
         code = one->meaning[i]->code;
-        if (i + 1 < one->terms)
-            fprintf(out, "; and [%s]\n  ", code);
+        if (i + 1 < one->terms) {
+            fprintf(out, "; and [%s]\n", code);
+            begin(x, out);
+        }
     }
     if (one->kind == EXPLAINS_MASK)
         code = explanation_of_mask_print(one, &x->which.attention, out);
+    else if (one->kind == EXPLAINS_OPERANDS)
+        code = explanation_of_operands_print(one, x->which.attention.head_dim, out);
+    else if (one->kind == EXPLAINS_ROUNDING)
+        code = explanation_of_rounding_print(one, out);
     else if (one->kind != EXPLAINS_WEIGHTS)
         code = explanation_of_sum_print(one, nk, out);
     else if (one->gather)

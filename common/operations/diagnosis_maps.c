@@ -16,6 +16,8 @@ int maps_of(int count, struct index_map *out) {
             out[n++] = (struct index_map){kind, by, 0};
     for (int by = 4; by <= 16 && by <= count; by *= 2)
         out[n++] = (struct index_map){MAP_XOR, by - 1, 0};
+    if (count > 48)
+        out[n++] = (struct index_map){MAP_XOR, 48, 0};
     for (int end = 32; end <= 64 && end < count; end *= 2)
         out[n++] = (struct index_map){MAP_MODULO, 16, end};
     for (int size = 2; size <= 16 && size < count; size *= 2)

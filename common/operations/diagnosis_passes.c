@@ -7,34 +7,32 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SEED = 4711 };
 
 // How far the log-sum-exp is off, where the weights are right, and why. Whether it is.
 static bool report_lse(const struct report *s) {
-    const double rounding = dtype_of(s->x->which.dtype)->unit_roundoff;
     double least = INFINITY, most = -INFINITY;
-    int64_t rows = 0;
-    bool *off = host_allocate(s->x->rows, sizeof *off);
+    bool masked = false, *off = host_zeros(s->x->rows, sizeof *off);
     for (int64_t r = 0; r < s->x->rows && s->x->lse; r++) {
-        off[r] = isfinite(s->x->right_lse[r]) && !(fabs(s->x->lse[r] - s->x->right_lse[r]) <= 1e-4);
+        masked = masked || (!isfinite(s->x->right_lse[r]) && s->x->lse[r] != s->x->right_lse[r]);
         if (!isfinite(s->x->right_lse[r]))
             continue;
+        off[r] = !(fabs(s->x->lse[r] - s->x->right_lse[r]) <= 1e-4);
         least = fmin(least, s->x->lse[r] - s->x->right_lse[r]);
         most = fmax(most, s->x->lse[r] - s->x->right_lse[r]);
-        rows++;
     }
-    const double largest = fmax(most, -least);
-    const bool wrong = rows && !(largest <= 1e-5);
+    const bool wrong = least <= most && !(fmax(most, -least) <= 1e-5);
+    if (masked)
+        report_line(s, "lse-of-masked-row", "The lse of rows that attend to no key is not -infinity");
     if (wrong)
         report_line(s, "lse-wrong", "Every key has the right weight, within %.2g, but lse is off by %.2g to %.2g",
                     s->x->tolerance, least, most);
-    if (wrong && s->x->which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        diagnosis_of_lse_rounding(s->x, s->out);
-    else if (wrong && !diagnosis_of_lse(s->x, s->out))
+    if (wrong && !diagnosis_of_lse(s->x, s->out))
         report_queries(s, "lse-rows-wrong", "Rows with a wrong lse", off);
     free(off);
-    return wrong;
+    return wrong || masked;
 }
 
 // Whether what is said explains the case.
@@ -43,60 +41,77 @@ static bool report_all(const struct report *s) {
     const int64_t missing = report_missing_rows(s);
     for (int64_t r = 0; r < s->x->rows; r++)
         wrong += s->seen.wrong[r];
-    const bool splits = report_empty_splits(s), alone = report_row_alone(s), foreign = report_other_head(s);
     if (!s->x->repeats) {
         report_line(s, "not-reproducible",
                     "A second call with the same inputs gives different results: the kernel reads data that this call "
                     "has not written, that earlier calls left behind, or that depends on the order of blocks");
         return true;
     }
-    if (alone)
-        report_influence(s);
-    if ((!wrong && missing) || foreign)
-        return splits || foreign;
+    if (missing < s->x->rows && diagnosis_of_operands(s->x, s->out))
+        return true;
+    report_places(s);
+    if (missing)
+        report_influence(s, false);
+    if (!wrong && missing)
+        return false;
+    if (!wrong && s->x->weighs_as_shown) {
+        if (!report_lse(s))
+            report_line(s, "weights-right",
+                        "Every key has the right weight, within %g: the error is smaller, and comes from rounding an "
+                        "intermediate result",
+                        s->x->tolerance);
+        return true;
+    }
     // What is off by so little is rounded, and columns by themselves, too.
     const bool is_sum = s->x->weighs_as_shown || s->x->off <= 0x1p-6;
-    if (wrong && wrong + missing < s->x->rows)
-        report_queries(s, "rows-wrong", "Wrong rows", s->seen.wrong);
-    if (!wrong && !s->x->weighs_as_shown)
-        report_line(s, "output-not-weighted-sum",
-                    "Every key has the right weight in one column, but the output is not the sum of the values with "
-                    "these weights: the output is off by up to %.2g of the magnitude of the values",
-                    s->x->off);
-    else if (!wrong && !report_lse(s))
-        report_line(s, "weights-right",
-                    "Every key has the right weight, within %g: the error is smaller, and comes from rounding an "
-                    "intermediate result",
-                    s->x->tolerance);
-    const bool explained = !is_sum ? report_columns(s) : !wrong || report_weights(s);
-    if (wrong && !explained && !alone)
-        report_influence(s);
+    const bool explained = is_sum ? report_weights(s) : report_columns(s);
+    if (!explained && !missing)
+        report_influence(s, false);
     return explained;
 }
 
 // What is known after one case has been asked.
 struct told {
-    bool explained, all_missing, not_finite;
+    bool explained, all_missing;
 };
 
 static bool report_case(const struct diagnosed *kernel, const struct problem_case *which, FILE *out,
                         struct told *outcome) {
     struct observed x;
     struct report s = {.x = &x, .out = out};
-    char text[160];
     if (!attention_observe(kernel, which, SEED, ANY_COLUMN, &x))
         return false;
     case_seen_of(&x, &s.seen);
-    case_text(kernel->operation, which, text, sizeof text);
-    fprintf(out, "\nWeights that the kernel gives each key (%s SEED=%d):\n", text, SEED);
-    *outcome = (struct told){report_all(&s), true, false};
-    for (int64_t r = 0; r < x.rows; r++) {
+    *outcome = (struct told){report_all(&s), true};
+    for (int64_t r = 0; r < x.rows; r++)
         outcome->all_missing = outcome->all_missing && x.missing[r];
-        outcome->not_finite = outcome->not_finite || x.missing[r] == ROW_NOT_FINITE;
-    }
     case_seen_free(&s.seen);
     attention_observed_free(&x);
     return true;
+}
+
+// Prints the explanations first, then what is certain of the case.
+static void print_sorted(const char *lines, const struct diagnosed *kernel, const struct problem_case *which,
+                         FILE *out) {
+    char text[160];
+    bool confirmed = false;
+    case_text(kernel->operation, which, text, sizeof text);
+    for (int pass = 0; pass < 2; pass++) {
+        bool any = false;
+        for (const char *line = lines; *line; line = strchr(line, '\n') + 1) {
+            const int is_fact = strncmp(line, "diagnosis: ", 11) != 0;
+            if (is_fact != pass)
+                continue;
+            if (!any && pass)
+                fprintf(out, "\n%s%s SEED=%d:\n",
+                        confirmed ? ""
+                                  : "Nothing that was tried explains this case and another one. What is certain of ",
+                        text, SEED);
+            fprintf(out, "%s%.*s\n", any || pass ? "" : "\n", (int)strcspn(line, "\n"), line);
+            any = true;
+        }
+        confirmed = any;
+    }
 }
 
 // Other lengths of a wrong case, at which more, or something simpler, may show: a tile of which the case has only a key
@@ -120,17 +135,18 @@ static bool other_length(const struct problem_case *wrong, int number, struct pr
                            (number || wrong->attention.nk > FEW_KEYS));
 }
 
-bool attention_explain_weights(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+bool diagnosis_of_case(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
     enum { LENGTHS = 8, OF_CASE = 2 };
     struct told outcome = {0}, first = {0};
+    struct problem_case of_best = *wrong;
     char *best = NULL;
     for (int i = 0; i < LENGTHS && !outcome.explained; i++) {
         struct problem_case which;
         char *text = NULL;
         size_t size = 0;
-        // The first that could be asked is enough where it has lost nothing, but for the case itself.
-        if ((best && !first.all_missing && i >= OF_CASE) || !other_length(wrong, i, &which) ||
-            (i != 1 && !attention_still_wrong(kernel, &which)))
+        // The first that could be asked is enough where it has lost nothing, but for the case itself and a long one.
+        if ((best && !first.all_missing && i >= OF_CASE && i < LENGTHS - 1) || !other_length(wrong, i, &which) ||
+            (i != 1 && attention_case_result(kernel, &which, SEED) != CASE_WRONG))
             continue;
         FILE *lines = open_memstream(&text, &size);
         const bool asked = lines && report_case(kernel, &which, lines, &outcome);
@@ -138,13 +154,15 @@ bool attention_explain_weights(const struct diagnosed *kernel, const struct prob
             fclose(lines);
         if (asked && (!best || outcome.explained)) {
             first = outcome;
+            of_best = which;
             free(best);
             best = text;
         } else {
             free(text);
         }
     }
-    fputs(best ? best : "", out);
+    if (best)
+        print_sorted(best, kernel, &of_best, out);
     free(best);
-    return first.explained && !first.not_finite;
+    return first.explained;
 }

@@ -23,22 +23,14 @@ void row_text(const struct report *report, int64_t row, char *text, size_t size)
 // Rows that were not written, are not finite or zero. Returns how many.
 int64_t report_missing_rows(const struct report *report);
 
-// ---- Passes: each prints nothing and returns false if it does not apply.
+// The map of what is wrong: rows, columns and keys.
+void report_places(const struct report *report);
 
-// The first row without numbers or of zeros, asked alone, is right: other rows make it wrong.
-bool report_row_alone(const struct report *report);
+// What the weights of the wrong rows add up to.
+void report_totals(const struct report *report);
 
-// Rows are not finite exactly where a split of the keys has none.
-bool report_empty_splits(const struct report *report);
-
-// The first row that is missing or wrong changes with the query of another one.
-bool report_influence(const struct report *report);
-
-// A row has values of another head in it; whether that is all that is wrong with it.
-bool report_other_head(const struct report *report);
-
-// Wrong rows have the weights of another query, or of another head's keys, also in another case.
-bool report_sources(const struct report *report);
+// The first row that is missing or wrong changes with the query of another row, or the values of another head.
+bool report_influence(const struct report *report, bool of_values);
 
 // An output that is not its head's values by one weight for each key. Whether that is explained.
 bool report_columns(const struct report *report);
@@ -46,7 +38,7 @@ bool report_columns(const struct report *report);
 // Weights that are right but for a mask, a gather, a rounding, a factor or the divisor. Whether that is explained.
 bool report_weights(const struct report *report);
 
-// How often each key counts where all scores are the same, if not each counts once.
-void report_equal_scores(const struct report *report);
+// What the kernel does in a wrong case, or in one of another length like it. Whether that is explained.
+bool diagnosis_of_case(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out);
 
 #endif

@@ -1,10 +1,15 @@
 // The sentences about what a row is divided by, and about the sum in its log-sum-exp.
 #include "host/parallel.h"
-#include "operations/attention_conditions.h"
 #include "operations/diagnosis.h"
+#include "operations/diagnosis_text.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static bool is_undivided(const struct explanation *one) {
+    const double *f = one->formula;
+    return one->kind == EXPLAINS_DIVISOR && fabs(1 + f[1]) < 1e-3 && !f[0] && !f[2] && !f[3];
+}
 
 static void print_formula(const struct explanation *one, FILE *out) {
     const double *f = one->formula;
@@ -17,6 +22,8 @@ static void print_formula(const struct explanation *one, FILE *out) {
                  one->n[0]);
     if (of_row && !of_lse && !f[0] && !f[1])
         fprintf(out, "The weights are %.4g times the right ones: the divisor is wrong by this factor", exp(-f[2]));
+    else if (is_undivided(one))
+        fputs("The output is not divided by the row sum", out);
     else if (of_row && !of_lse && !f[0] && !f[2])
         fprintf(out, "The divisor is the right row sum to the power %.3g", 1 + f[1]);
     else if (of_row && of_lse && !f[0] && !f[1])
@@ -63,10 +70,11 @@ static const char *sum_code(const struct explanation *one) {
     const bool of_lse = one->kind == EXPLAINS_LSE;
     switch (one->rule) {
     case SUM_BY_FORMULA:
-        return of_lse            ? (one->formula[3] && !one->formula[0] && !one->formula[1] && !one->formula[2]
-                                        ? "lse-sum-of-earlier-maximum"
-                                        : "lse-formula")
-               : one->formula[3] ? "row-sum-of-earlier-maximum"
+        return of_lse              ? (one->formula[3] && !one->formula[0] && !one->formula[1] && !one->formula[2]
+                                          ? "lse-sum-of-earlier-maximum"
+                                          : "lse-formula")
+               : is_undivided(one) ? "division-missing"
+               : one->formula[3]   ? "row-sum-of-earlier-maximum"
                : !one->formula[0] && !one->formula[1] ? "divisor-off-by-factor"
                : !one->formula[0] && !one->formula[2] ? "row-sum-power"
                                                       : "divisor-formula";

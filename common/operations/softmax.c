@@ -2,6 +2,7 @@
 
 #include "host/parallel.h"
 #include "host/tolerance.h"
+#include "operations/attention_explain.h"
 #include "softmax.h"
 
 #include <math.h>
@@ -154,7 +155,7 @@ const struct operation softmax_operation = {
     .group = group,
     .row_name = "row",
     .rows_name = "rows",
-    .mistake_models = softmax_models,
+    .explain = softmax_explain,
     .plan = plan,
     .seconds = 1.0,
     .times_copy = true,

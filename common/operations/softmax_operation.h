@@ -15,6 +15,4 @@ void softmax_make(const struct problem_case *which, uint64_t seed, bool with_inp
 // out[c] = exp(in[c] - maximum) / sum; returns the maximum.
 double softmax_reference(const float *in, int columns, double *out);
 
-const struct mistake_models *softmax_models(void);
-
 #endif

@@ -32,10 +32,6 @@ static void print_advice(const char *heading, const struct advice *advice, const
     fflush(stdout);
 }
 
-static void print_mistake(const struct mistake *mistake) {
-    print_advice("diagnosis", &mistake->advice, mistake->code);
-}
-
 // Where the next output of all begins, for each of them.
 struct collected {
     const struct host_problem *host;
@@ -76,22 +72,17 @@ void diagnose(struct worker *worker, const struct evidence *evidence, int count)
                                   .run = run,
                                   .context = &subject};
     step_begin("diagnosis");
-    const struct mistake *mistake = diagnosis(&diagnosed, evidence, count);
-    if (mistake)
-        print_mistake(mistake);
-    else if (worker->operation->explain)
+    if (worker->operation->explain)
         worker->operation->explain(&diagnosed, evidence, count, stdout);
     fflush(stdout);
 }
 
 void diagnose_nothing(void) {
-    static const struct mistake nothing = {
-        "nothing-written",
-        {"the kernel writes no output",
-         "The kernel was launched and ended, and in no case did it store anything to the output. Does every thread "
-         "return "
-         "before the store, is the store in a branch that no thread takes, or does it go to another address?"}};
-    print_mistake(&nothing);
+    static const struct advice nothing = {
+        "the kernel writes no output",
+        "The kernel was launched and ended, and in no case did it store anything to the output. Does every thread "
+        "return before the store, is the store in a branch that no thread takes, or does it go to another address?"};
+    print_advice("diagnosis", &nothing, "nothing-written");
 }
 
 void diagnose_finding(int finding) {

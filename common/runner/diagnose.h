@@ -1,4 +1,4 @@
-// After a check that failed: prints a diagnosis, or an explanation if no known mistake fits.
+// After a check that failed: prints what explains it.
 #ifndef RUNNER_DIAGNOSE_H
 #define RUNNER_DIAGNOSE_H
 

@@ -1,0 +1,31 @@
+// Operands that a kernel takes from another place: what the output is then, in double precision.
+#ifndef OPERATIONS_DIAGNOSIS_OPERANDS_H
+#define OPERATIONS_DIAGNOSIS_OPERANDS_H
+
+#include "operations/diagnosis_maps.h"
+
+enum operand_change {
+    OPERAND_UNCHANGED,
+    OPERAND_ROWS,       // by the map, within a head
+    OPERAND_COLUMNS,    // by the map
+    OPERAND_HEADS,      // by n: enum head_rule
+    OPERAND_TENSORS,    // n: which of them are exchanged, or read in place of another
+    OPERAND_TRANSPOSED, // read or stored as [head_dim][n]
+    OPERAND_PACKED,     // as if rows were contiguous
+    OPERAND_FRAGMENT,   // n: enum fragment_rule
+    OPERAND_TIMES       // elements of the dot product count times[] times
+};
+
+enum head_rule { HEAD_FIRST, HEAD_OF_FIRST_BATCH, HEAD_FIRST_OF_BATCH, HEAD_MODULO, HEAD_OF_QUERY, HEAD_STRIDE, HEADS };
+enum fragment_rule { FRAGMENT_TRANSPOSED, FRAGMENT_MATRICES, FRAGMENT_ROWS, FRAGMENT_SWIZZLE, FRAGMENTS };
+
+// Bits of tensors: 1 << Q, 1 << K, 1 << V, 1 << O.
+struct operand_rule {
+    enum operand_change change;
+    unsigned tensors;
+    int n;
+    struct index_map map;
+    const float *times; // [head_dim], owned by the generator's caller
+};
+
+#endif
