@@ -2,6 +2,7 @@
 #pragma once
 
 #include "decode_shares.cuh"
+#include "kernel_config.cuh"
 
 #include <atomic>
 #include <cuda_bf16.h>
@@ -16,9 +17,6 @@ struct DecodeConfig {
     const void *kernel;
     cudaError_t (*launch)(const struct DecodeConfig *config, const struct decode_problem *p, cudaStream_t stream);
 };
-
-template <class... T>
-struct ConfigList {};
 
 // Counters of arrivals, one for each share in which work begins that continues behind it. The last block to arrive sets
 // its counter to 0 again. Each launch has counters of its own, since launches in different streams may run
