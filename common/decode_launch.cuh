@@ -1,5 +1,6 @@
 // The host side of the lessons on decoding; a lesson includes it at its end. The lesson defines MIN_COMPUTE_CAPABILITY,
-// IS_PAGED, DTYPES, decode_kernel<T>, launch<T>() and Configs<E>, sorted by head_dim and then by rows.
+// IS_PAGED, DTYPES, decode_kernel<T>, launch<T>() and Configs<E, C>, C the type of the
+// cache, sorted by head_dim and then by rows.
 #pragma once
 
 #include "decode_config.cuh"
@@ -20,7 +21,10 @@ static const struct DecodeConfig *config_of(const struct decode_problem *p, Conf
 }
 
 static const struct DecodeConfig *config_of(const struct decode_problem *p) {
-    return p->dtype == ATTENTION_FP16 ? config_of(p, Configs<__half>()) : config_of(p, Configs<__nv_bfloat16>());
+    if (p->dtype == ATTENTION_FP16)
+        return config_of(p, Configs<__half>());
+    return p->cache_dtype == ATTENTION_E4M3 ? config_of(p, Configs<__nv_bfloat16, uint8_t>())
+                                            : config_of(p, Configs<__nv_bfloat16>());
 }
 
 static size_t workspace_bytes(const struct decode_problem *p) {

@@ -264,7 +264,7 @@ constexpr int MIN_COMPUTE_CAPABILITY = 80;
 constexpr bool IS_PAGED = false;
 constexpr unsigned DTYPES = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16;
 
-template <class E>
+template <class E, class = E>
 using Configs = ConfigList<KernelTraits<E, 64, 4, 6>, KernelTraits<E, 128, 4, 3>>;
 
 template <class T>

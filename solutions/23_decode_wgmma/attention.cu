@@ -247,7 +247,7 @@ constexpr int MIN_COMPUTE_CAPABILITY = 90;
 constexpr bool IS_PAGED = false;
 constexpr unsigned DTYPES = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16;
 
-template <class E>
+template <class E, class = E>
 using Configs = ConfigList<KernelTraits<E, 64, 8, 12>, KernelTraits<E, 64, 16, 12>, KernelTraits<E, 64, 32, 10>,
                            KernelTraits<E, 128, 8, 6>, KernelTraits<E, 128, 16, 6>, KernelTraits<E, 128, 32, 5>>;
 
