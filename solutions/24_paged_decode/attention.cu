@@ -2,15 +2,13 @@
 // bytes. A TMA box has keys of one page; what is e4m3 is converted between shared memory and the registers of wgmma.
 //
 // architecture: sm_90a
-#include "accumulator_layout.cuh"
-#include "chunk.cuh"
 #include "decode_combine.cuh"
 #include "decode_config.cuh"
 #include "decode_tensor_maps.cuh"
+#include "decode_warpgroup.cuh"
 #include "e4m3.cuh"
-#include "ex2.cuh"
 #include "hopper.cuh"
-#include "wgmma_narrow.cuh"
+#include "mma.cuh"
 
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes; ROWS is the number of rows of the group, rounded up. A tile of keys belongs to one warpgroup.
@@ -125,8 +123,8 @@ __device__ inline void load_queries(T &smem, const struct decode_problem &p, con
 
 // The lane's part of the A operand of 16 columns of K, of e4m3: four adjacent bytes of two keys. Whose columns the
 // k-step multiplies is of no account, as long as Q has them in the same order.
-template <class T>
-__device__ inline void load_keys(uint32_t (&a)[4], const uint8_t (*K_smem)[128], int column, int warp_key0, int lane) {
+__device__ inline void load_keys(uint32_t (&a)[4], const uint8_t (*K_smem)[128], int column, int lane) {
+    const int warp_key0 = threadIdx.x / WARP_SIZE % 4 * 16;
     for (int i = 0; i < LANE_ROWS; i++) {
         const int key = warp_key0 + row_of(i, lane), position = (column ^ key % 8 * 16) + lane % LANES_PER_ROW * 4;
         const uint32_t word = *reinterpret_cast<const uint32_t *>(&K_smem[key][position]);
@@ -137,8 +135,7 @@ __device__ inline void load_keys(uint32_t (&a)[4], const uint8_t (*K_smem)[128],
 
 // The same of V^T: 16 columns of the head by 32 keys, two k-steps. ldmatrix transposes units of two bytes: a word has
 // two columns of two keys. The even columns become rows 0 .. 7 of the warp's 16, the odd ones rows 8 .. 15.
-template <class T>
-__device__ inline void load_values(uint32_t (&a)[2][4], const uint8_t (*V_smem)[128], int column, int key0, int lane) {
+__device__ inline void load_values(uint32_t (*a)[4], const uint8_t (*V_smem)[128], int column, int key0, int lane) {
     const int key = key0 + lane;
     uint32_t words[4];
     ldmatrix_x4_trans(words, &V_smem[key][column ^ key % 8 * 16]);
@@ -151,172 +148,75 @@ __device__ inline void load_values(uint32_t (&a)[2][4], const uint8_t (*V_smem)[
     }
 }
 
-// What a thread keeps of its work: two keys' scores, or two columns of the head, of LANE_COLUMNS rows of the group. The
-// rows are columns of the accumulators: a row's maximum is the same in all threads that have it.
-template <class T>
-struct State {
-    float O[T::PANELS][LANE_ROWS][T::LANE_COLUMNS], row_max[T::LANE_COLUMNS], row_sum[T::LANE_COLUMNS];
-};
-
-// The maximum, or the sum, over the eight lanes of a warp that have the same rows; then over the warpgroup's warps.
-template <class T, class Reduce>
-__device__ inline void reduce_rows(float (&value)[T::LANE_COLUMNS], float (&warp_result)[4][T::ROWS], int barrier,
-                                   Reduce reduce) {
-    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE % 4;
-    for (int j = 0; j < T::LANE_COLUMNS; j++) {
-        for (int distance = LANES_PER_ROW; distance < WARP_SIZE; distance *= 2)
-            value[j] = reduce(value[j], __shfl_xor_sync(ALL_LANES, value[j], distance));
-        if (lane < LANES_PER_ROW)
-            warp_result[warp][column_of(j, lane)] = value[j];
-    }
-    bar_sync(barrier, WARPGROUP_SIZE);
-    for (int j = 0; j < T::LANE_COLUMNS; j++) {
-        const int row = column_of(j, lane);
-        value[j] =
-            reduce(reduce(warp_result[0][row], warp_result[1][row]), reduce(warp_result[2][row], warp_result[3][row]));
-    }
-}
-
-// Issues S^T = K Q^T.
-template <class T, class Tile, class E = typename T::E>
-__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_COLUMNS], const Tile &K_smem, const void *Q_smem,
-                                int warp_key0, int lane) {
+// S^T = K Q^T with K of e4m3, complete when it returns.
+template <class T, class E = typename T::E>
+__device__ inline void gemm_qk_e4m3(float (&S_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint8_t (*K_smem)[128],
+                                    const E (&Q_smem)[T::PANELS][T::ROWS][PANEL], int lane) {
     const uint32_t q_desc = warp_uniform(descriptor_low(Q_smem));
-    const auto q_of = [&](int column) {
-        return q_desc + descriptor_offset((column / PANEL * T::ROWS * PANEL + column % PANEL) * sizeof(E));
-    };
-    if constexpr (T::IS_E4M3) {
-        uint32_t K_rmem[T::D / 16][4];
-        for (int column = 0; column < T::D; column += 16)
-            load_keys<T>(K_rmem[column / 16], K_smem[0], column, warp_key0, lane);
-        wgmma_fence(S_rmem, K_rmem);
+    uint32_t K_rmem[T::D / 16][4];
+    for (int column = 0; column < T::D; column += 16)
+        load_keys(K_rmem[column / 16], K_smem, column, lane);
+    wgmma_fence(S_rmem, K_rmem);
 #pragma unroll
-        for (int column = 0; column < T::D; column += 16)
-            wgmma_narrow<E>(S_rmem, K_rmem[column / 16], q_of(column), column > 0);
-        wgmma_commit_group();
-        wgmma_wait_group<0>(S_rmem, K_rmem);
-    } else {
-        const uint32_t k_desc = warp_uniform(descriptor_low(K_smem));
-        wgmma_fence(S_rmem);
-#pragma unroll
-        for (int column = 0; column < T::D; column += 16)
-            wgmma_narrow<E>(S_rmem,
-                            k_desc + descriptor_offset((column / PANEL * T::KEYS * PANEL + column % PANEL) * sizeof(E)),
-                            q_of(column), column > 0);
-        wgmma_commit_group();
-        wgmma_wait_group<0>(S_rmem);
-    }
+    for (int column = 0; column < T::D; column += 16)
+        wgmma_narrow<E>(S_rmem, K_rmem[column / 16],
+                        q_desc + descriptor_offset((column / PANEL * T::ROWS * PANEL + column % PANEL) * sizeof(E)),
+                        column > 0);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(S_rmem, K_rmem);
 }
 
-// Issues O^T += V^T P^T, and waits for it.
-template <class T, class Tile, class E = typename T::E>
-__device__ inline void issue_pv(float (&O_rmem)[T::PANELS][LANE_ROWS][T::LANE_COLUMNS], const Tile &V_smem,
-                                const E (*P_smem)[PANEL], int warp_column0, int lane) {
+// O^T += V^T P^T with V of e4m3, complete when it returns.
+template <class T, class E = typename T::E>
+__device__ inline void gemm_pv_e4m3(State<T> &state, const uint8_t (*V_smem)[128], const E (&P_smem)[T::ROWS][PANEL],
+                                    int lane) {
     const uint32_t p_desc = warp_uniform(descriptor_low(P_smem));
-    if constexpr (T::IS_E4M3) {
-        uint32_t V_rmem[T::PANELS][T::KEYS / 32][2][4];
-        for (int m = 0; m < T::PANELS; m++)
-            for (int key = 0; key < T::KEYS; key += 32)
-                load_values<T>(V_rmem[m][key / 32], V_smem[0], m * PANEL + warp_column0, key, lane);
-        for (int m = 0; m < T::PANELS; m++)
-            wgmma_fence(O_rmem[m], V_rmem[m][0], V_rmem[m][1]);
+    const int warp_column0 = threadIdx.x / WARP_SIZE % 4 * 16;
+    uint32_t V_rmem[T::PANELS][T::KEYS / 16][4];
+    for (int m = 0; m < T::PANELS; m++)
+        for (int key = 0; key < T::KEYS; key += 32)
+            load_values(&V_rmem[m][key / 16], V_smem, m * PANEL + warp_column0, key, lane);
+    for (int m = 0; m < T::PANELS; m++)
+        wgmma_fence(state.O[m], V_rmem[m]);
 #pragma unroll
-        for (int key = 0; key < T::KEYS; key += 16)
+    for (int key = 0; key < T::KEYS; key += 16)
 #pragma unroll
-            for (int m = 0; m < T::PANELS; m++)
-                wgmma_narrow<E>(O_rmem[m], V_rmem[m][key / 32][key / 16 % 2],
-                                p_desc + descriptor_offset(key * sizeof(E)), true);
-        wgmma_commit_group();
         for (int m = 0; m < T::PANELS; m++)
-            wgmma_wait_group<0>(O_rmem[m], V_rmem[m][0], V_rmem[m][1]);
-    } else {
-        const uint32_t v_desc = warp_uniform(descriptor_low(V_smem));
-        for (int m = 0; m < T::PANELS; m++)
-            wgmma_fence(O_rmem[m]);
-#pragma unroll
-        for (int key = 0; key < T::KEYS; key += 16)
-#pragma unroll
-            for (int m = 0; m < T::PANELS; m++)
-                wgmma_narrow_transposed<E>(O_rmem[m],
-                                           v_desc + descriptor_offset((m * T::KEYS + key) * PANEL * sizeof(E)),
-                                           p_desc + descriptor_offset(key * sizeof(E)), true);
-        wgmma_commit_group();
-        for (int m = 0; m < T::PANELS; m++)
-            wgmma_wait_group<0>(O_rmem[m]);
-    }
+            wgmma_narrow<E>(state.O[m], V_rmem[m][key / 16], p_desc + descriptor_offset(key * sizeof(E)), true);
+    wgmma_commit_group();
+    for (int m = 0; m < T::PANELS; m++)
+        wgmma_wait_group<0>(state.O[m], V_rmem[m]);
 }
 
 // One tile: S^T = K Q^T, softmax over its rows, and O^T += V^T P^T. key0: the tile's first key.
-template <class T, class E = typename T::E>
+template <class T>
 __device__ inline void attend(T &smem, State<T> &state, int stage, const struct decode_problem &p,
                               const DecodeWork &work, int key0, float scale, int warpgroup) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_key0 = threadIdx.x / WARP_SIZE % 4 * 16;
-    const int barrier = CONSUMER_BARRIER + 1 + warpgroup;
-    const auto larger = [](float a, float b) { return fmaxf(a, b); };
+    const int lane = threadIdx.x % WARP_SIZE, barrier = CONSUMER_BARRIER + 1 + warpgroup;
     auto &tile = smem.stage[stage];
-    float S_rmem[LANE_ROWS][T::LANE_COLUMNS], tile_max[T::LANE_COLUMNS];
-    issue_qk<T>(S_rmem, tile.K, smem.Q, warp_key0, lane);
-    for (int j = 0; j < T::LANE_COLUMNS; j++) {
-        const int last_key = last_key_of(p, work.keys, work.row0 + column_of(j, lane)) - key0; // of the tile
-        for (int i = 0; i < LANE_ROWS; i++)
-            S_rmem[i][j] = warp_key0 + row_of(i, lane) <= last_key ? scale * S_rmem[i][j] : -INFINITY;
-        tile_max[j] = fmaxf(S_rmem[0][j], S_rmem[1][j]);
-    }
-    reduce_rows<T>(tile_max, smem.warp_result[warpgroup], barrier, larger);
-    for (int j = 0; j < T::LANE_COLUMNS; j++) {
-        const float new_max = fmaxf(state.row_max[j], tile_max[j]);
-        const float shift = new_max == -INFINITY ? 0.0f : new_max; // -inf - -inf would be NaN
-        const float rescale = ex2(state.row_max[j] - shift);
-        state.row_max[j] = new_max;
-        state.row_sum[j] *= rescale;
-        for (int i = 0; i < LANE_ROWS; i++) {
-            state.row_sum[j] += S_rmem[i][j] = ex2(S_rmem[i][j] - shift);
-            for (int m = 0; m < T::PANELS; m++)
-                state.O[m][i][j] *= rescale;
-        }
-    }
-#pragma unroll
-    for (int row = 0; row < T::ROWS; row += 8) {
-        const int key = warp_key0 + lane / 8 % 2 * 8;
-        stmatrix_x2_trans(&smem.P[warpgroup][row + lane % 8][key ^ lane % 8 * CHUNK],
-                          cvt_rn_x2<E>(S_rmem[0][row / 4], S_rmem[0][row / 4 + 1]),
-                          cvt_rn_x2<E>(S_rmem[1][row / 4], S_rmem[1][row / 4 + 1]));
-    }
-    // What is behind the last key may be NaN, and 0 * NaN is NaN; e4m3 becomes a number here, whatever its bits.
-    if constexpr (!T::IS_E4M3)
-        for (int i = threadIdx.x % WARPGROUP_SIZE; key0 + T::KEYS > work.keys && i < T::KEYS * PANEL;
-             i += WARPGROUP_SIZE)
-            for (int m = 0; m < T::PANELS && key0 + i / PANEL >= work.keys; m++)
-                tile.V[m][i / PANEL][i % PANEL] = E(0.0f);
+    auto &P_smem = smem.P[warpgroup];
+    float S_rmem[LANE_ROWS][T::LANE_COLUMNS];
+    if constexpr (T::IS_E4M3)
+        gemm_qk_e4m3<T>(S_rmem, tile.K[0], smem.Q, lane);
+    else
+        gemm_qk<T>(S_rmem, tile.K, smem.Q);
+    softmax_tile<T>(S_rmem, state, P_smem, smem.warp_result[warpgroup], p, work, key0, scale, barrier);
+    if constexpr (!T::IS_E4M3) // which becomes a number here, whatever its bits
+        clear_behind<T>(tile.V, work.keys - key0);
     fence_proxy_async();
     bar_sync(barrier, WARPGROUP_SIZE);
-    issue_pv<T>(state.O, tile.V, smem.P[warpgroup], warp_key0, lane);
-}
-
-// Leaves the warpgroup's partial result in shared memory. All its threads call it.
-template <class T>
-__device__ inline void store_partial(T &smem, State<T> &state, int warpgroup) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_column0 = threadIdx.x / WARP_SIZE % 4 * 16;
-    typename T::Partial &partial = smem.partial[warpgroup];
-    bar_sync(CONSUMER_BARRIER + 1 + warpgroup, WARPGROUP_SIZE); // all warps have read the last maxima
-    reduce_rows<T>(state.row_sum, smem.warp_result[warpgroup], CONSUMER_BARRIER + 1 + warpgroup,
-                   [](float a, float b) { return a + b; });
-    for (int j = 0; j < T::LANE_COLUMNS; j++) {
-        const int row = column_of(j, lane);
-        partial.row_max[row] = state.row_max[j]; // all threads that have the row store the same value
-        partial.row_sum[row] = state.row_sum[j];
-        for (int m = 0; m < T::PANELS; m++)
-            for (int i = 0; i < LANE_ROWS; i++)
-                partial.O[row][m * PANEL + warp_column0 + (T::IS_E4M3 ? lane / 4 * 2 + i : row_of(i, lane))] =
-                    state.O[m][i][j];
-    }
+    if constexpr (T::IS_E4M3)
+        gemm_pv_e4m3<T>(state, tile.V[0], P_smem, lane);
+    else
+        gemm_pv<T>(state, tile.V, P_smem);
 }
 
 // A consumer warpgroup: every other tile of the share.
 template <class T>
 __device__ inline void consume(T &smem, const struct decode_problem &p, const DecodeShares &shares, float scale,
                                unsigned *arrivals) {
-    const int end_tile = shares.first_tile_of(blockIdx.x + 1), warpgroup = threadIdx.x / WARPGROUP_SIZE;
+    const int end_tile = shares.first_tile_of(blockIdx.x + 1);
+    const int lane = threadIdx.x % WARP_SIZE, warpgroup = threadIdx.x / WARPGROUP_SIZE;
     PipelineState<T::STAGES> pipe;
     DecodeWork work = {};
     for (int tile = shares.first_tile_of(blockIdx.x); tile < end_tile;) {
@@ -338,7 +238,8 @@ __device__ inline void consume(T &smem, const struct decode_problem &p, const De
             if (threadIdx.x % WARP_SIZE == 0)
                 mbarrier_arrive(&smem.empty[pipe.stage]);
         }
-        store_partial(smem, state, warpgroup);
+        store_partial<T>(smem.partial[warpgroup], state, smem.warp_result[warpgroup], CONSUMER_BARRIER + 1 + warpgroup,
+                         [&](int i) { return T::IS_E4M3 ? lane / 4 * 2 + i : row_of(i, lane); });
         finish_work(smem, p, shares, work, first, end, arrivals);
     }
 }
