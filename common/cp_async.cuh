@@ -28,6 +28,16 @@ __device__ inline void cp_async_wait_all() {
 #endif
 }
 
+// Commits the copies that this thread has issued since the last commit as one group, which may be empty; waits until at
+// most GROUPS groups are in flight. From sm_80 on.
+__device__ inline void cp_async_commit_group() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int GROUPS>
+__device__ inline void cp_async_wait_group() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+}
+
 // Issues the copies of ROWS rows of a matrix, from row0 on, with zeros for out-of-bounds elements. INSIDE: all elements
 // are in bounds. BYTES: 16 if rows are whole float4s. TRANSPOSED: to_smem[column][row]. Eight threads copy adjacent
 // columns, so that they read whole sectors.

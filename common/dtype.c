@@ -9,22 +9,25 @@ static const struct dtype types[ATTENTION_DTYPES] = {
     [ATTENTION_FP16] = {"fp16", 2, 0x1p-11, "<f2"},
     // NumPy has no bfloat16: ml_dtypes writes its two bytes as raw data, others as unsigned integers.
     [ATTENTION_BF16] = {"bf16", 2, 0x1p-8, "<V2"},
+    [ATTENTION_E4M3] = {"e4m3", 1, 0x1p-4, "|V1"},
+    [ATTENTION_INT32] = {"int32", 4, 0, "<i4"},
 };
 
 static const uint32_t poison_bits = 0xFFFFFFFFu;
 static const uint16_t poison_bits16 = 0xFFFFu;
+static const uint8_t poison_bits8 = 0xFFu;
 
 const struct dtype *dtype_of(enum attention_dtype dtype) {
     return &types[dtype];
 }
 
 bool dtype_from_name(const char *name, enum attention_dtype *dtype, struct message *error) {
-    for (int i = 0; i < ATTENTION_DTYPES; i++)
+    for (int i = 0; i < ATTENTION_INT32; i++) // no kernel computes with int32
         if (!strcmp(name, types[i].name)) {
             *dtype = (enum attention_dtype)i;
             return true;
         }
-    return message_set(error, "DTYPE=%.60s is unknown: use fp32, fp16 or bf16", name);
+    return message_set(error, "DTYPE=%.60s is unknown: use fp32, fp16, bf16 or e4m3", name);
 }
 
 const char *dtype_names(unsigned set, char text[32]) {
@@ -95,8 +98,44 @@ static float from_16(enum attention_dtype dtype, uint16_t bits) {
     return dtype == ATTENTION_BF16 ? float_of((uint32_t)bits << 16) : from_fp16(bits);
 }
 
+// 4 bits of exponent, biased by 7, and 3 of mantissa; no infinity, and one NaN of each sign.
+static uint8_t to_e4m3(float value) {
+    const float largest = 448, smallest_normal = 0x1p-6f;
+    uint8_t sign = signbit(value) ? 0x80 : 0;
+    float size = fabsf(value);
+    if (is_poison(value))
+        return poison_bits8;
+    if (isnan(value))
+        return 0x7F;
+    if (size < smallest_normal) // a multiple of 2^-9
+        return sign | (uint8_t)rintf(size * 0x1p9f);
+    uint32_t magnitude = bits_of(size > largest ? largest : size) - (uint32_t)((127 - 7) << 23);
+    return sign | (uint8_t)((magnitude + 0x7FFFF + (magnitude >> 20 & 1)) >> 20);
+}
+
+static float from_e4m3(uint8_t bits) {
+    int exponent = bits >> 3 & 0xF, mantissa = bits & 7;
+    float size = exponent ? ldexpf((float)(8 + mantissa), exponent - 10) : (float)mantissa * 0x1p-9f;
+    if (bits == poison_bits8)
+        return float_of(poison_bits);
+    return (bits & 0x7F) == 0x7F ? NAN : bits & 0x80 ? -size : size;
+}
+
+static int32_t to_int32(float value) {
+    return is_poison(value) ? -1 : value >= 0x1p31f ? INT32_MAX : value < -0x1p31f ? INT32_MIN : (int32_t)lrintf(value);
+}
+
 float dtype_round(enum attention_dtype dtype, float value) {
-    return dtype == ATTENTION_FP32 ? value : from_16(dtype, to_16(dtype, value));
+    switch (dtype) {
+    case ATTENTION_FP32:
+        return value;
+    case ATTENTION_E4M3:
+        return from_e4m3(to_e4m3(value));
+    case ATTENTION_INT32:
+        return (float)to_int32(value);
+    default:
+        return from_16(dtype, to_16(dtype, value));
+    }
 }
 
 void dtype_store(enum attention_dtype dtype, const float *values, int64_t count, void *to) {
@@ -104,9 +143,13 @@ void dtype_store(enum attention_dtype dtype, const float *values, int64_t count,
         memcpy(to, values, (size_t)count * sizeof *values);
         return;
     }
-    uint16_t *bits = to;
     for (int64_t i = 0; i < count; i++)
-        bits[i] = to_16(dtype, values[i]);
+        if (dtype == ATTENTION_E4M3)
+            ((uint8_t *)to)[i] = to_e4m3(values[i]);
+        else if (dtype == ATTENTION_INT32)
+            ((int32_t *)to)[i] = to_int32(values[i]);
+        else
+            ((uint16_t *)to)[i] = to_16(dtype, values[i]);
 }
 
 void dtype_load(enum attention_dtype dtype, const void *from, int64_t count, float *values) {
@@ -114,7 +157,8 @@ void dtype_load(enum attention_dtype dtype, const void *from, int64_t count, flo
         memcpy(values, from, (size_t)count * sizeof *values);
         return;
     }
-    const uint16_t *bits = from;
     for (int64_t i = 0; i < count; i++)
-        values[i] = from_16(dtype, bits[i]);
+        values[i] = dtype == ATTENTION_E4M3    ? from_e4m3(((const uint8_t *)from)[i])
+                    : dtype == ATTENTION_INT32 ? (float)((const int32_t *)from)[i]
+                                               : from_16(dtype, ((const uint16_t *)from)[i]);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ATTENTION_DTYPES = 3 };
+enum { ATTENTION_DTYPES = 5 };
 
 struct dtype {
     const char *name; // "bf16", in DTYPE=, in results, in what is printed
@@ -26,7 +26,7 @@ bool dtype_from_name(const char *name, enum attention_dtype *dtype, struct messa
 // The names of a set of types, bit 1u << ATTENTION_FP32 and so on: "fp16 or bf16".
 const char *dtype_names(unsigned set, char text[32]);
 
-// Rounds value to the type, ties to even, as the GPU's conversions do.
+// Rounds value to the type, ties to even, as the GPU's conversions do; to e4m3 and int32 with saturation.
 float dtype_round(enum attention_dtype dtype, float value);
 
 // Stores count values in the type, and loads them. Poison is loaded as fp32 poison (is_poison()).

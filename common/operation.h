@@ -32,7 +32,7 @@ enum error_kind { ERROR_RELATIVE_RMS, ERROR_LARGEST_RELATIVE };
 
 struct diagnosed;
 
-enum { CONTRACT_BYTES = 256, MAX_PLAN = 64 };
+enum { CONTRACT_BYTES = 256, MAX_PLAN = 96 };
 
 struct operation {
     const char *name;     // "attention"
@@ -46,6 +46,7 @@ struct operation {
     const char *work_shape; // for estimates of the time; NULL: trace_shape
     const char *no_data;    // the contents of DATA= that this operation does not use; NULL: load() reads it
     const char *no_causal;  // why CAUSAL=1 has no effect; NULL: a kernel may cover it
+    bool pages;             // LAYOUT= may be one of pages
 
     // ---- The contract, as the library defines it -------------------------------------------------------------------
 
@@ -101,7 +102,8 @@ struct operation {
     int (*plan)(const struct arguments *arguments, enum attention_dtype dtype, struct problem_case *cases);
     double seconds;                                 // time budget for the timings of a case
     bool (*warm)(const struct problem_case *which); // also timed with inputs in the L2 cache; NULL: never
-    bool times_copy;                                // a copy of the same number of bytes is timed with the kernels
+    bool times_copy;                                // a copy of the same number of bytes is timed with the kernels:
+    int copied;                                     // of this input, half of what a call moves
     const char *table;                              // the columns of what is printed, by name (runner/bench_table.h)
     double (*flops)(const struct problem_case *which);
     double (*bytes)(const struct problem_case *which); // lower bound of the memory traffic

@@ -96,6 +96,17 @@ void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]) {
 
 bool layout_parse(const char *text, struct attention_shape *shape, struct message *error) {
     const char *at = text;
+    if (!strncmp(text, "pages", 5)) {
+        long long keys;
+        at += 5;
+        bool read = read_number(&at, &keys) && keys <= INT_MAX, apart = read && !strcmp(at, "-apart");
+        if (!read || (*at && !apart))
+            return message_set(error, "LAYOUT=%.60s cannot be read: pages16 are pages of 16 keys", text);
+        shape->layout = LAYOUT_PAGES;
+        shape->stride[0] = keys;
+        shape->stride[1] = apart;
+        return true;
+    }
     shape->layout = !strcmp(text, "bnhd")    ? LAYOUT_BNHD
                     : !strcmp(text, "bhnd")  ? LAYOUT_BHND
                     : !strcmp(text, "mixed") ? LAYOUT_MIXED
@@ -103,9 +114,10 @@ bool layout_parse(const char *text, struct attention_shape *shape, struct messag
     for (int i = 0; i < 3 && shape->layout == LAYOUT_STRIDES; i++) {
         long long stride;
         if (!read_number(&at, &stride) || stride > INT64_C(1) << 40 || *at != (i < 2 ? ',' : 0))
-            return message_set(
-                error, "LAYOUT=%.60s is unknown: use bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW",
-                text);
+            return message_set(error,
+                               "LAYOUT=%.60s is unknown: use bhnd, bnhd, mixed, pages16, or three strides in elements, "
+                               "BATCH,HEAD,ROW",
+                               text);
         shape->stride[i] = stride;
         at++;
     }
@@ -116,6 +128,8 @@ void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]) {
     *text = 0;
     if (shape->layout == LAYOUT_BNHD || shape->layout == LAYOUT_MIXED)
         snprintf(text, LAYOUT_TEXT, shape->layout == LAYOUT_BNHD ? "bnhd" : "mixed");
+    else if (shape->layout == LAYOUT_PAGES)
+        snprintf(text, LAYOUT_TEXT, "pages%lld%s", (long long)shape->stride[0], shape->stride[1] ? "-apart" : "");
     else if (shape->layout == LAYOUT_STRIDES)
         snprintf(text, LAYOUT_TEXT, "%lld,%lld,%lld", (long long)shape->stride[0], (long long)shape->stride[1],
                  (long long)shape->stride[2]);

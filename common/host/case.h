@@ -31,6 +31,11 @@ enum input_family {
     INPUTS_LATE,           // scores of the first 64 keys are near -200, the others as usual
     INPUTS_TWINS,          // two keys share the weight, some e^87 above the others; a maximum is raised between them
     INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
+    INPUTS_RAGGED,   // decode: requests of any length, also of 0 and 1; every other family but the first has such, too
+    INPUTS_HALVING,  // decode: a request is half as long as the one before, eight times
+    INPUTS_ONE_LONG, // decode: one long request among short ones
+    INPUTS_BAD_LENGTH, // decode: some lengths are negative or more than the cache has room for
+    INPUTS_BAD_PAGE,   // decode: some requests have a page number that no page has
     INPUT_FAMILIES
 };
 

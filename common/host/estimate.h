@@ -5,7 +5,7 @@
 #include "arguments.h"
 
 // Units of a group take time in proportion to each other: the ceilings are one, each operation in each type another.
-enum { GROUP_CEILINGS, GROUPS = 16, MOST_UNITS = 160 };
+enum { GROUP_CEILINGS, GROUPS = 32, MOST_UNITS = 320 };
 
 // A shape, or another step of the plan. A kernel takes time in proportion to the work of a unit.
 struct estimate_unit {

@@ -29,6 +29,11 @@ static const char *const names[INPUT_FAMILIES] = {
     [INPUTS_LATE] = "late",
     [INPUTS_TWINS] = "twins",
     [INPUTS_MASKED] = "masked",
+    [INPUTS_RAGGED] = "ragged",
+    [INPUTS_HALVING] = "halving",
+    [INPUTS_ONE_LONG] = "one-long",
+    [INPUTS_BAD_LENGTH] = "bad-length",
+    [INPUTS_BAD_PAGE] = "bad-page",
 };
 
 const char *inputs_name(enum input_family family) {
@@ -36,7 +41,7 @@ const char *inputs_name(enum input_family family) {
 }
 
 bool inputs_from_name(const char *name, enum input_family *family, struct message *error) {
-    char list[400] = "";
+    char list[500] = "";
     for (int i = 0; i < INPUT_FAMILIES; i++) {
         if (!strcmp(name, names[i])) {
             *family = (enum input_family)i;

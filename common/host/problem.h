@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_TENSORS = 6 };
+enum { MAX_TENSORS = 8 };
 
 // Row layout on the device: row r, counted over [batch][heads][n], starts stride[0] * batch + stride[1] * head +
 // stride[2] * n elements from the start.

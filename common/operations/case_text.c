@@ -84,6 +84,8 @@ void case_title(const struct operation *operation, const struct problem_case *wh
         add(text, size, " causal");
     if (*layout)
         add(text, size, " %s", layout);
+    if (which->family && !operation->is_matrix)
+        add(text, size, " %s", inputs_name(which->family));
 }
 
 double case_host_bytes(const struct operation *operation, const struct problem_case *which) {

@@ -1,4 +1,5 @@
 #include "operations/attention_operation.h"
+#include "operations/decode_operation.h"
 #include "operations/softmax_operation.h"
 
-const struct operation *const operations[] = {&attention_operation, &softmax_operation, NULL};
+const struct operation *const operations[] = {&attention_operation, &softmax_operation, &decode_operation, NULL};

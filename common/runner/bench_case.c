@@ -47,7 +47,8 @@ static cudaError_t launch(void *context, int set, cudaStream_t stream) {
 static cudaError_t launch_copy(void *context, int set, cudaStream_t stream) {
     const struct timed_kernel *timed_kernel = context;
     const struct device_problem *p = &timed_kernel->sets->set[set];
-    const struct device_tensor *from = &p->tensor[0], *to = &p->tensor[p->host->inputs];
+    const struct device_tensor *from = &p->tensor[p->host->operation->copied], *to = &p->tensor[p->host->inputs];
+    to = to->bytes < from->bytes ? &timed_kernel->sets->workspace : to;
     return cudaMemcpyAsync(to->data, from->data, from->bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
@@ -265,6 +266,8 @@ bool bench_case(struct bench *bench, const struct operation *operation, const st
     operation->make(which, seed, true, &r.host);
     for (int i = 0; i < r.sets.rotation.count; i++)
         r.sets.set[i] = problem_create(&r.host, NULL, bench->device, bench->arguments->lse, 0);
+    if (operation->times_copy && (int64_t)r.sets.set[0].tensor[operation->copied].bytes > workspace)
+        workspace = (int64_t)r.sets.set[0].tensor[operation->copied].bytes;
     r.sets.workspace = bench_workspace((size_t)workspace);
     time_kernels(&r);
     tensor_free(&r.sets.workspace);

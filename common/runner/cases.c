@@ -89,8 +89,10 @@ int cases_list(const struct worker *worker, const struct arguments *arguments, e
             cases[i].scale = arguments->scale;
         }
         cases[i].attention.causal = cases[i].attention.causal || arguments->causal;
-        if (arguments->layout.layout != LAYOUT_BHND)
-            cases[i].attention.layout = arguments->layout.layout;
+        if (arguments->layout.layout == LAYOUT_BHND)
+            continue;
+        cases[i].attention.layout = arguments->layout.layout;
+        memcpy(cases[i].attention.stride, arguments->layout.stride, sizeof arguments->layout.stride);
     }
     return count;
 }

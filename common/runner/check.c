@@ -71,8 +71,10 @@ static struct shape_argument requested_shape(const struct check *check) {
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);
     shape.attention.causal = arguments->causal;
-    if (!arguments->has_shape)
+    if (!arguments->has_shape) {
         shape.attention.layout = arguments->layout.layout;
+        memcpy(shape.attention.stride, arguments->layout.stride, sizeof shape.attention.stride);
+    }
     return shape;
 }
 
@@ -193,6 +195,8 @@ static int check_with(struct worker *worker, const struct arguments *arguments) 
                operation->name);
         return 0;
     }
+    if (arguments->layout.layout == LAYOUT_PAGES && !operation->pages)
+        message_exit(EXIT_BAD_INPUT, "%s has no pages: leave LAYOUT out, or take a lesson of decoding", operation->name);
     if (arguments->causal && operation->no_causal)
         printf("%s: %s, CAUSAL=1 has no effect\n", name, operation->no_causal);
     if (*arguments->out)

@@ -150,7 +150,7 @@ wrong() {
     refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly [unknown-value]" --shape 1,8:3,9,64
     refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed [conflict]" \
         --shape 1,2,9,64 --layout 576,64,64
-    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW [unknown-value]" --shape 1,2,9,64 --layout 1,2
+    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, mixed, pages16, or three strides in elements, BATCH,HEAD,ROW [unknown-value]" --shape 1,2,9,64 --layout 1,2
     refused "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too [conflict]" --layout 576,64,64
 }
 
