@@ -224,7 +224,7 @@ void backward_row(const struct backward_reference *r, const struct backward_vari
         to->bound[c] = tolerance_gradient(in->which.dtype, to->value[c], fabs(factor) * s->error[c],
                                           fabs(factor) * s->size[c], s->count);
         to->size[c] = fmax(fmax(fabs(to->value[c]), fabs(factor) * sqrt(s->squares[c])),
-                           tolerance_smallest_size(ATTENTION_FP32)); // the accumulators are fp32
+                           tolerance_smallest_size(in->which.dtype));
     }
     free(s);
 }
