@@ -27,7 +27,7 @@ static inline struct BackwardRows backward_rows(const struct attention_backward_
 }
 static inline size_t backward_rows_bytes(const struct attention_backward_problem *p, int tile, int d) {
     const int64_t rows = (int64_t)p->forward.batch * p->forward.heads * ((p->forward.nq + tile - 1) / tile * tile);
-    return sizeof(float) * (rows * d + 2 * (rows + 63) / 64 * 64 + 64);
+    return sizeof(float) * (rows * d + 2 * ((rows + 63) / 64 * 64));
 }
 
 // A warp per row.

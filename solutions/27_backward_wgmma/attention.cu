@@ -37,8 +37,8 @@ struct KernelTraits {
     float lse[STAGES][QUERIES], delta[STAGES][QUERIES];
     uint64_t KV_full, Q_full[STAGES], dO_full[STAGES]; // mbarriers: the loads are complete
     uint64_t Q_empty[STAGES], dO_empty[STAGES];        // the consumer warpgroups have released the stage
-    uint64_t dQ_full[CONSUMER_WARPGROUPS],
-        dQ_empty[CONSUMER_WARPGROUPS]; // the part is written; the dQ warp has read it
+    // The warpgroup has written its part of dQ; the dQ warp has read it.
+    uint64_t dQ_full[CONSUMER_WARPGROUPS], dQ_empty[CONSUMER_WARPGROUPS];
 };
 
 struct BackwardMaps {
