@@ -162,6 +162,8 @@ static void row_of_dq(const struct backward_reference *r, const struct backward_
     int begin = 0, end = attended(shape, (int)(row % shape->nq), v->border_of_dq), nk = shape->nk;
     if (v->last_keys)
         begin = end > 0 ? (end - 1) / v->last_keys * v->last_keys : 0;
+    if (v->no_dq)
+        end = 0;
     if (v->first_keys)
         end = end < v->first_keys ? end : v->first_keys;
     if (v->whole_keys && nk >= v->whole_keys)
@@ -197,7 +199,7 @@ static void row_of_keys(const struct backward_reference *r, const struct backwar
                 key >= attended(shape, i, is_dv ? v->border_of_dv : v->border_of_dk))
                 continue;
             struct pair pair = compute_pair(r, v, query, row);
-            bool of_p = is_dv && !v->dv_of_ds;
+            bool of_p = is_dv ? !v->dv_of_ds : v->dk_of_p;
             add(s, to, of_p ? pair.p : pair.ds, of_p ? pair.error.p : pair.error.ds, of_p ? pair.p_size : pair.ds_size,
                 host_row(&r->problem->tensor[is_dv ? D_O : Q], query), shape->head_dim);
             note_pair(to, &pair);

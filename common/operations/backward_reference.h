@@ -15,11 +15,13 @@ struct backward_variant {
     bool heads_in_turn;                                                 // query head h has key head h % kv_heads
     int border_of_dq, border_of_dk, border_of_dv;                       // so many keys more under the causal limit
     enum { P_DP, DP_ONLY, P_ONLY, P_SQUARED_DP, P_ROUNDED_DP } ds;      // what ds is made of
-    bool dv_of_ds, dp_of_k, swapped; // dv = ds^T d_o; dp = d_o k^T; dk and dv in each other's place
-    int last_keys, first_keys;       // dq has the last, the first tile of so many keys only
-    int last_queries;                // dk and dv have the last tile of so many queries only
-    int whole_queries;               // they lack the queries after the last whole tile, if there is a whole one
-    int whole_keys;                  // the same of dq and the keys
+    bool no_dq;                                                         // dq is 0
+    bool dv_of_ds, dk_of_p;                                             // they are made of the other one
+    bool dp_of_k, swapped;     // dp = d_o k^T; dk and dv are in each other's place
+    int last_keys, first_keys; // dq has the last, the first tile of so many keys only
+    int last_queries;          // dk and dv have the last tile of so many queries only
+    int whole_queries;         // they lack the queries after the last whole tile, if there is a whole one
+    int whole_keys;            // the same of dq and the keys
 };
 
 // What all rows of a problem need.

@@ -39,7 +39,7 @@ __global__ void delta_kernel(const struct attention_backward_problem p, float *d
         return;
     const float *o = (const float *)p.forward.o + row * d, *d_o = (const float *)p.d_o + row * d;
     [[maybe_unused]] float sum = 0.0f;
-    // TODO 1 (about 4 lines): Add up d_o * o of the row, each lane every 32nd element, and store the sum of the lanes
+    // TODO 1 (about 7 lines): Add up d_o * o of the row, each lane every 32nd element, and store the sum of the lanes
     // in delta[row]. Set the row of dQ to 0. lanes_sum<WARP_SIZE>(x) adds up the x of all lanes.
     for (int column = lane; column < d; column += WARP_SIZE) {
         sum += d_o[column] * o[column];

@@ -111,12 +111,12 @@ __device__ inline void add_dq(float *dq /* [QUERIES][D] */, T &smem, int warp, i
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
         uint32_t ds[4];
-        // TODO 3 (about 2 lines): dS has keys as rows in shared memory, and A needs queries as rows: load four matrices
+        // TODO 2 (about 2 lines): dS has keys as rows in shared memory, and A needs queries as rows: load four matrices
         // of 8 x 8, transposed. Lanes 0 .. 7 have the addresses of the first one, keys 0 .. 7 of queries 0 .. 7; the
         // second one has the next queries, the third and fourth the next keys. Then multiply by these keys' rows of K.
         ldmatrix_x4_trans(ds, chunk_of(smem.dS, key + lane / 16 * 8 + lane % 8, query0 + lane / 8 % 2 * 8));
         mma_step(dQ_rmem, ds, smem.K, key, column0, lane);
-        // END TODO 3
+        // END TODO 2
     }
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < T::DQ_COLUMNS / LANES_PER_ROW; j++)
@@ -171,13 +171,13 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 #pragma unroll
         for (int query = 0; query < T::QUERIES; query += 16) {
             uint32_t p_t[4], ds_t[4];
-            // TODO 2 (about 4 lines): Make operands of 16 queries of P^T and dS^T, and add P^T dO to dV and dS^T Q to
+            // TODO 3 (about 4 lines): Make operands of 16 queries of P^T and dS^T, and add P^T dO to dV and dS^T Q to
             // dK.
             round_x4<E>(p_t, S_rmem, query);
             round_x4<E>(ds_t, dP_rmem, query);
             mma_step(dV_rmem, p_t, dO_smem, query, column0, lane);
             mma_step(dK_rmem, ds_t, Q_smem, query, column0, lane);
-            // END TODO 2
+            // END TODO 3
             for (int n = 0; n < 4 && column0 == 0; n++)
                 *reinterpret_cast<uint32_t *>(chunk_of(smem.dS, key_row0 + row_of(n % 2, lane), query + n / 2 * 8) +
                                               lane % LANES_PER_ROW * 2) = ds_t[n];
