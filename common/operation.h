@@ -30,9 +30,15 @@ struct obstacle {
 // How the error of a right output is printed.
 enum error_kind { ERROR_RELATIVE_RMS, ERROR_LARGEST_RELATIVE };
 
+// What the rows of an output are: how many belong together, and what they are called.
+struct output_rows {
+    int64_t group;
+    const char *row_name, *rows_name;
+};
+
 struct diagnosed;
 
-enum { CONTRACT_BYTES = 256, MAX_PLAN = 96 };
+enum { CONTRACT_BYTES = 512, MAX_PLAN = 96 };
 
 struct operation {
     const char *name;     // "attention"
@@ -62,6 +68,8 @@ struct operation {
     // ---- Problems --------------------------------------------------------------------------------------------------
 
     const char *gpu_adds; // additional checks on a GPU
+    // The simulator never runs a part of a case: its kernels read what all blocks of another one wrote.
+    bool is_entangled;
     int (*cases)(enum matrix_kind kind, struct problem_case cases[MAX_CASES]);
     // Tensors and scalars of the case; with_inputs: with values drawn from the seed.
     void (*make)(const struct problem_case *which, uint64_t seed, bool with_inputs, struct host_problem *problem);
@@ -76,13 +84,14 @@ struct operation {
     // ---- Judging ---------------------------------------------------------------------------------------------------
 
     double (*row_cost)(const struct problem_case *which); // multiply-adds of a row of the reference
+    // sample: [outputs], the rows of each output; outputs with as many rows have the same ones.
     void *(*refer)(const struct host_problem *problem, const struct row_sample *sample);
     // Row `index` of the sample of an output: the expected values and the tolerance of each.
     void (*expect)(const struct host_problem *problem, const void *reference, int output, int64_t index,
                    struct expected_row *row);
-    // The limit of the relative RMS error of `rows` rows of the first output, or of TOLERANCE_ONE_ROW; NULL: only
-    // elements are compared.
-    double (*rms_limit)(const struct host_problem *problem, const void *reference, int64_t rows);
+    // The limit of the relative RMS error of `rows` rows of an output, or of TOLERANCE_ONE_ROW; infinite: it has none;
+    // NULL: only elements are compared.
+    double (*rms_limit)(const struct host_problem *problem, const void *reference, int output, int64_t rows);
     void (*release)(void *reference);
     enum error_kind error;
     // Describes the position of an element: "[0][1][33][7] (batch, head, query, element)".
@@ -92,6 +101,8 @@ struct operation {
     int64_t (*group)(const struct problem_case *which);
     void (*group_text)(const struct problem_case *which, int64_t group, char *text, size_t size);
     const char *row_name, *rows_name, *groups_name; // "query", "queries", "heads"
+    // The same of an output whose rows are others than those of the first one; NULL: there is none.
+    struct output_rows (*output_rows)(const struct problem_case *which, int output);
 
     // Probes a kernel that was wrong in some cases, and prints what explains it. NULL: nothing does.
     void (*explain)(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out);
@@ -113,6 +124,12 @@ struct operation {
     // The value of a column that depends on the shape; false if it is another column.
     bool (*column)(const struct problem_case *which, const char *name, char *text, size_t size);
 };
+
+static inline struct output_rows output_rows_of(const struct host_problem *problem, int output) {
+    const struct operation *o = problem->operation;
+    return o->output_rows ? o->output_rows(&problem->which, output)
+                          : (struct output_rows){o->group(&problem->which), o->row_name, o->rows_name};
+}
 
 // Ends with NULL. If a library defines several operations, the first one is used.
 extern const struct operation *const operations[];

@@ -9,7 +9,7 @@ enum { MOST = 4096 };
 
 // The initialiser without its spaces, "" where the file has none; *line is where it begins.
 static void read_contract(const char *path, char text[MOST], int *line) {
-    static const char start[] = "attention_lesson = {";
+    static const char start[] = "_lesson = {"; // of attention_lesson, or attention_backward_lesson
     FILE *file = fopen(path, "r");
     char row[1024];
     size_t length = 0;

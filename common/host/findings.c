@@ -67,6 +67,10 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "Bulk copies and wgmma read and write shared memory after the instruction that issues them. For each "
         "stage: which warp fills it, which warps release it, and by which barrier does each side know that the "
         "other has finished? Does a consumer release the stage after its wait, or before?",
+    [SIM_FINDING_REDUCTION_ORDER] =
+        "A bulk reduction ends twice: when it has read shared memory, which may then be overwritten, and when its sum "
+        "has landed in global memory. A block that waits for this block's signal adds after the signal. Which of the "
+        "two ends does the wait before the signal stand for?",
     [SIM_FINDING_MBARRIER] =
         "One thread initializes an mbarrier, and no other thread may use it before the initialization is "
         "visible. Then each phase takes exactly the expected arrival count. Count: which threads arrive, how "

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_TENSORS = 8 };
+enum { MAX_TENSORS = 9 };
 
 // Row layout on the device: row r, counted over [batch][heads][n], starts stride[0] * batch + stride[1] * head +
 // stride[2] * n elements from the start.
@@ -30,7 +30,7 @@ struct host_tensor {
 struct host_problem {
     const struct operation *operation;
     struct problem_case which;
-    struct host_tensor tensor[MAX_TENSORS]; // inputs, then outputs; all outputs have the same rows
+    struct host_tensor tensor[MAX_TENSORS]; // inputs, then outputs
     int inputs, outputs;
     float softmax_scale; // of attention
     bool finite;         // no NaN and no infinity in any input

@@ -149,6 +149,39 @@ double tolerance_lse(enum attention_dtype dtype, double reference, double score_
     return fmax(1e-5 * fmax(1.0, fabs(reference)), isfinite(scores) ? scores : 0);
 }
 
+struct pair_error tolerance_pair(enum attention_dtype dtype, const struct pair_terms *t, double softmax_scale,
+                                 int head_dim) {
+    bool is_fp32 = dtype == ATTENTION_FP32;
+    double u = is_fp32 ? 0 : dtype_of(dtype)->unit_roundoff, smallest = dtype == ATTENTION_FP16 ? 0x1p-25 : 0;
+    double e_p = score_error(dtype, t->score_size, softmax_scale, head_dim) + 0x1p-21 +
+                 0x1p-22 * (fabs(t->score) + (isfinite(t->lse) ? fabs(t->lse) : 0));
+    double e_dp = (head_dim + 4) * (is_fp32 ? u32 : 2 * u32) * t->dp_size,
+           e_delta = (head_dim + 4) * u32 * t->delta_size;
+    double difference = fabs(t->dp - t->delta);
+    return (struct pair_error){
+        .p = t->p * (e_p + u) + smallest,
+        .ds = t->p * ((e_p + u) * difference + e_dp + e_delta) + smallest,
+    };
+}
+
+double tolerance_gradient(enum attention_dtype dtype, double reference, double error, double size, double count) {
+    double sums = fmin(count, 8 * sqrt(count)) * (dtype == ATTENTION_FP32 ? u32 : 2 * u32) * size;
+    return error + sums + dtype_of(dtype)->unit_roundoff * fabs(reference) + 1e-6;
+}
+
+double tolerance_gradient_rms(enum attention_dtype dtype, double score_walk, double largest_lse, double softmax_scale,
+                              int head_dim, int count, int64_t rows) {
+    return tolerance_rms(dtype, score_walk, softmax_scale, head_dim, count, 0, rows) + 0x1p-22 * largest_lse;
+}
+
+double tolerance_cancelled_share(enum attention_dtype dtype) {
+    return dtype == ATTENTION_FP32 ? 1 : dtype == ATTENTION_FP16 ? 0x1p-8 : 0x1p-10;
+}
+
+double tolerance_smallest_size(enum attention_dtype dtype) {
+    return dtype == ATTENTION_FP16 ? 0x1p-25 / rounding_rms(dtype) : 0x1p-100;
+}
+
 double tolerance_softmax(double reference, double x, double maximum, int columns, double drift) {
     // exp(x c - maximum c) with rounded products is off by a rounding of its largest term. A sum of one term after the
     // other drifts like a random walk, by up to 0.9 sqrt(columns) 2^-24 where that was tried on 1000 to 131072 columns.

@@ -56,6 +56,44 @@ static const double tolerance_row_factor = 4.0;
 double tolerance_lse(enum attention_dtype dtype, double reference, double score_scale, double softmax_scale,
                      int head_dim);
 
+// ---- The backward pass ----
+//
+// Of a query i and a key j, where p = exp(s - lse), ds = p (dp - delta), and s, dp, delta are sums of head_dim
+// products:
+//     |error of p|  <= p e_p,  e_p = delta_s + 2^-22 (|s| + |lse|) + 2^-21
+//     |error of ds| <= p (e_p |dp - delta| + e_dp + e_delta),  e_dp = (d + 4) u_s sum|d_o||v|, e_delta = (d + 4) 2^-24
+//                      sum|d_o||o|
+// delta_s and u_s as above; a rounding of s and lse is relative to them, since their difference is taken in fp32. In 16
+// bits p and ds are rounded once more before they are operands: by their unit roundoff, or in fp16 by 2^-25 where they
+// are small.
+struct pair_terms {
+    double p, dp, delta, score, lse;
+    double score_size, dp_size, delta_size; // what was added up to s (without the scale), dp and delta
+};
+struct pair_error {
+    double p, ds; // absolute
+};
+struct pair_error tolerance_pair(enum attention_dtype dtype, const struct pair_terms *terms, double softmax_scale,
+                                 int head_dim);
+
+// The bound of one element of dq, dk or dv, which is a sum of `count` products: error is the sum of the errors of the
+// one factor times the other, size the sum of the products' sizes. To these come the rounding of the sum in any order,
+// that of the result, and 1e-6.
+double tolerance_gradient(enum attention_dtype dtype, double reference, double error, double size, double count);
+
+// The gate on the relative RMS error of rows rows of dq, dk or dv: tolerance_rms(), and what the rounding of lse and of
+// scores of its size moves the weights.
+double tolerance_gradient_rms(enum attention_dtype dtype, double score_walk, double largest_lse, double softmax_scale,
+                              int head_dim, int count, int64_t rows);
+
+// The share of |dp| + |delta| that belongs to the size of an element of ds, by which its rounding errors are measured:
+// fp32 arithmetic is off by a part of each, the rounding to 16 bits by a part of the difference.
+double tolerance_cancelled_share(enum attention_dtype dtype);
+
+// The rounding errors of p and ds shrink with them only down to here: fp32 results are flushed to 0 below 2^-126, and
+// in fp16 both are off by 2^-25 however small they are.
+double tolerance_smallest_size(enum attention_dtype dtype);
+
 // The bound of one element of a row softmax: x is the input, maximum the row's, drift that of the row's sum.
 double tolerance_softmax(double reference, double x, double maximum, int columns, double drift);
 

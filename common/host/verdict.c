@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void verdict_sample(const struct host_problem *problem, double row_cost, uint64_t seed,
+                    struct row_sample sample[MAX_TENSORS]) {
+    for (int i = 0; i < problem->outputs; i++)
+        sample[i] = sample_rows(problem_output(problem, i)->rows, output_rows_of(problem, i).group, row_cost, seed);
+}
+
+void verdict_sample_free(struct row_sample sample[MAX_TENSORS]) {
+    for (int i = 0; i < MAX_TENSORS; i++)
+        sample_free(&sample[i]);
+}
+
 void verdict_begin(struct verdict *v, const struct host_problem *problem, const struct row_sample *sample,
                    const void *reference, int output) {
     const struct host_tensor *tensor = problem_output(problem, output);
@@ -128,8 +139,8 @@ static void gate(struct verdict *v, double error, double signal, double limit, i
 static void gate_rows(struct verdict *v) {
     const struct operation *operation = v->problem->operation;
     const struct row_sample *sample = v->sample;
-    int64_t group = operation->group(&v->problem->which), rows = 0;
-    double row_limit = operation->rms_limit(v->problem, v->reference, TOLERANCE_ONE_ROW);
+    int64_t group = output_rows_of(v->problem, v->output).group, rows = 0;
+    double row_limit = operation->rms_limit(v->problem, v->reference, v->output, TOLERANCE_ONE_ROW);
     double error = 0, signal = 0;
     for (int64_t i = 0; i < sample->count; i++) {
         error += v->row_error[i];
@@ -137,7 +148,7 @@ static void gate_rows(struct verdict *v) {
         rows++;
         gate(v, v->row_error[i], v->row_signal[i], row_limit, sample->row[i]);
         if (i + 1 == sample->count || sample->row[i + 1] / group != sample->row[i] / group) {
-            gate(v, error, signal, operation->rms_limit(v->problem, v->reference, rows), -1);
+            gate(v, error, signal, operation->rms_limit(v->problem, v->reference, v->output, rows), -1);
             error = signal = 0;
             rows = 0;
         }
@@ -151,9 +162,10 @@ bool verdict_end(struct verdict *v) {
         signal += v->row_signal[i];
     }
     v->relative_rms = signal > 0 ? sqrt(error / signal) : 0;
-    if (v->output == 0 && v->problem->operation->rms_limit) {
+    const struct operation *operation = v->problem->operation;
+    if (operation->rms_limit) {
         gate_rows(v);
-        gate(v, error, signal, v->problem->operation->rms_limit(v->problem, v->reference, v->sample->count), -1);
+        gate(v, error, signal, operation->rms_limit(v->problem, v->reference, v->output, v->sample->count), -1);
     }
     return v->next == v->sample->count && !v->wrong && !v->unwritten && !v->nan && !v->rms_failed;
 }
@@ -205,8 +217,9 @@ static void explain_groups(const struct verdict *v, int64_t group, FILE *out) {
 static void explain_map(const struct verdict *v, FILE *out) {
     enum { LINES = 16, CHARACTERS = 32, FOLDED = 5 }; // so many equal lines are one
     const struct operation *operation = v->problem->operation;
+    const struct output_rows named = output_rows_of(v->problem, v->output);
     int columns = v->tensor->columns;
-    int64_t group = operation->group(&v->problem->which), shown = v->first_row / group;
+    int64_t group = named.group, shown = v->first_row / group;
     int64_t row_tile = tile_size(group, LINES), column_tile = tile_size(columns, CHARACTERS);
     char map[LINES][CHARACTERS + 1], name[64] = "";
     int64_t lines = (group - 1) / row_tile + 1, characters = (columns - 1) / column_tile + 1;
@@ -229,7 +242,7 @@ static void explain_map(const struct verdict *v, FILE *out) {
     if (operation->group_text)
         operation->group_text(&v->problem->which, shown, name, sizeof name);
     fprintf(out, "  map of the output%s%s (line: %lld %s; character: %lld element%s; # wrong, . right)\n",
-            *name ? " of " : "", name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
+            *name ? " of " : "", name, (long long)row_tile, row_tile > 1 ? named.rows_name : named.row_name,
             (long long)column_tile, column_tile > 1 ? "s" : "");
     for (int64_t l = 0, end; l < lines; l = end) {
         for (end = l + 1; end < lines && !strcmp(map[end], map[l]);)
@@ -264,12 +277,12 @@ void verdict_explain(const struct verdict *v, bool with_map, FILE *out) {
             explain_map(v, out);
     }
     if (v->rms_failed && !v->wrong) {
-        fprintf(out, "  every element is within its own tolerance, but the relative RMS error is %.1e",
+        fprintf(out, "  every element%s%s is within its own tolerance, but the relative RMS error is %.1e", of, name,
                 v->rms_failed_at);
         if (v->rms_row >= 0) {
-            int64_t group = v->problem->operation->group(&v->problem->which);
-            fprintf(out, " in %s %lld of head %lld", v->problem->operation->row_name, (long long)(v->rms_row % group),
-                    (long long)(v->rms_row / group));
+            const struct output_rows named = output_rows_of(v->problem, v->output);
+            fprintf(out, " in %s %lld of head %lld", named.row_name, (long long)(v->rms_row % named.group),
+                    (long long)(v->rms_row / named.group));
         }
         fprintf(out, "; the limit for %s is %.1e [rms-error]\n",
                 v->tensor->dtype == ATTENTION_FP32 ? "fp32 arithmetic" : "16-bit weights and results", v->rms_limit);
@@ -288,19 +301,20 @@ void verdict_free(struct verdict *v) {
 
 bool verdict_of_all(const struct host_problem *problem, const float *outputs, uint64_t seed) {
     const struct operation *operation = problem->operation;
-    int64_t rows = problem_output(problem, 0)->rows;
-    struct row_sample sample = sample_rows(rows, operation->group(&problem->which), 1, seed);
-    void *reference = operation->refer(problem, &sample);
+    struct row_sample sample[MAX_TENSORS] = {0};
+    verdict_sample(problem, 1, seed, sample);
+    void *reference = operation->refer(problem, sample);
     bool right = true;
     for (int i = 0; i < problem->outputs; i++) {
         struct verdict verdict;
-        verdict_begin(&verdict, problem, &sample, reference, i);
+        int64_t rows = problem_output(problem, i)->rows;
+        verdict_begin(&verdict, problem, &sample[i], reference, i);
         verdict_rows(&verdict, 0, rows, outputs);
         right = verdict_end(&verdict) && right;
         verdict_free(&verdict);
         outputs += rows * problem_output(problem, i)->columns;
     }
     operation->release(reference);
-    sample_free(&sample);
+    verdict_sample_free(sample);
     return right;
 }

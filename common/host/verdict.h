@@ -49,7 +49,12 @@ struct verdict {
     float first_got;
 };
 
-// reference: the result of the operation's refer() for the sample.
+// Draws the rows of each output that are compared. row_cost: multiply-adds of the reference for a row.
+void verdict_sample(const struct host_problem *problem, double row_cost, uint64_t seed,
+                    struct row_sample sample[MAX_TENSORS]);
+void verdict_sample_free(struct row_sample sample[MAX_TENSORS]);
+
+// sample: of this output; reference: the result of the operation's refer() for the samples.
 void verdict_begin(struct verdict *verdict, const struct host_problem *problem, const struct row_sample *sample,
                    const void *reference, int output);
 

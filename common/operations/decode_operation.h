@@ -53,6 +53,8 @@ struct decode_rows decode_compute(const struct host_problem *problem, const stru
                                   enum decode_mistake mistake);
 void decode_rows_free(struct decode_rows *rows);
 
-const struct mistake_models *decode_mistake_models(void);
+// Prints the mistake that explains a wrong kernel.
+void decode_explain(const struct diagnosed *kernel, const struct evidence *evidence /* [count] */, int count,
+                    FILE *out);
 
 #endif

@@ -57,7 +57,7 @@ static void print_kernel_line(const struct kernel *kernel, const char *what, con
     printf("  %-36s %s%s\n", kernel->argument->name, what, why);
 }
 
-static bool judge(struct case_timing *r, struct timed_kernel *timed_kernel, const struct row_sample *sample,
+static bool judge(struct case_timing *r, struct timed_kernel *timed_kernel, const struct row_sample sample[MAX_TENSORS],
                   const void *reference) {
     const struct device_problem *set = &r->sets.set[0];
     bool right = true;
@@ -65,7 +65,7 @@ static bool judge(struct case_timing *r, struct timed_kernel *timed_kernel, cons
         struct verdict verdict;
         if (!problem_has_output(set, i))
             continue;
-        verdict_begin(&verdict, &r->host, sample, reference, i);
+        verdict_begin(&verdict, &r->host, &sample[i], reference, i);
         problem_judge(set, &verdict);
         bool good = verdict_end(&verdict);
         if (right && !good)
@@ -189,12 +189,12 @@ static int line_up(struct case_timing *r) {
 static void time_kernels(struct case_timing *r) {
     const struct operation *operation = r->operation;
     int failed;
-    struct row_sample sample = sample_rows(problem_output(&r->host, 0)->rows, operation->group(r->which),
-                                           operation->row_cost(r->which), (uint64_t)r->bench->run.sm_count);
-    void *reference = operation->refer(&r->host, &sample);
+    struct row_sample sample[MAX_TENSORS] = {0};
+    verdict_sample(&r->host, operation->row_cost(r->which), (uint64_t)r->bench->run.sm_count, sample);
+    void *reference = operation->refer(&r->host, sample);
     for (int i = 0; i < r->bench->kernels; i++) {
         r->timed_kernel[r->count] = (struct timed_kernel){&r->bench->kernel[i], &r->sets, 0};
-        r->count += r->taken[i] && verify(r, &r->timed_kernel[r->count], i, &sample, reference);
+        r->count += r->taken[i] && verify(r, &r->timed_kernel[r->count], i, sample, reference);
     }
     int all = r->count ? line_up(r) : 0;
     if (all && !timing_run(r->timed, all, &r->sets.rotation, operation->seconds, &failed)) {
@@ -206,7 +206,7 @@ static void time_kernels(struct case_timing *r) {
     if (all)
         finish(r, all);
     operation->release(reference);
-    sample_free(&sample);
+    verdict_sample_free(sample);
 }
 
 // Chooses the kernels that can run here, and leaves of each other one why it cannot; "" of one that is of another

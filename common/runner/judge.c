@@ -7,24 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct row_sample sample_of(const struct host_problem *host, int64_t rows, int64_t group, uint64_t seed) {
-    return sample_rows(rows, group, host->operation->row_cost(&host->which), seed);
+static double row_cost(const struct judgement *j) {
+    return j->host->operation->row_cost(&j->host->which);
 }
 
-static void compare(struct judgement *j, struct row_sample sample) {
-    j->sample = sample;
-    j->reference = j->host->operation->refer(j->host, &j->sample);
+// Of the rows in j->sample.
+static void compare(struct judgement *j) {
+    j->reference = j->host->operation->refer(j->host, j->sample);
     for (int i = 0; i < j->host->outputs; i++)
-        verdict_begin(&j->verdict[i], j->host, &j->sample, j->reference, i);
+        verdict_begin(&j->verdict[i], j->host, &j->sample[i], j->reference, i);
 }
 
 void judge_begin(struct judgement *j, const struct host_problem *host, uint64_t seed, bool partly) {
     *j = (struct judgement){.host = host, .seed = seed, .partly = partly};
-    int64_t rows = problem_output(host, 0)->rows;
     for (int i = 0; i < host->outputs && partly; i++)
-        j->kept[i] = host_allocate(rows * problem_output(host, i)->columns, sizeof *j->kept[i]);
-    if (!partly)
-        compare(j, sample_of(host, rows, host->operation->group(&host->which), seed));
+        j->kept[i] =
+            host_allocate(problem_output(host, i)->rows * problem_output(host, i)->columns, sizeof *j->kept[i]);
+    if (partly)
+        return;
+    verdict_sample(host, row_cost(j), seed, j->sample);
+    compare(j);
 }
 
 void judge_end(struct judgement *j) {
@@ -35,7 +37,7 @@ void judge_end(struct judgement *j) {
     }
     if (j->reference)
         j->host->operation->release(j->reference);
-    sample_free(&j->sample);
+    verdict_sample_free(j->sample);
     j->reference = NULL;
 }
 
@@ -48,10 +50,12 @@ static void receive_rows(void *context, int output, int64_t row, int64_t rows, c
         verdict_rows(&j->verdict[output], row, rows, values);
 }
 
-// Whether an element of the row was written, in each output.
-static bool row_is_written(const struct judgement *j, int64_t row) {
+// Whether an element of the row was written, in each output that has the rows of this one.
+static bool row_is_written(const struct judgement *j, int output, int64_t row) {
     for (int i = 0; i < j->host->outputs; i++) {
         int columns = problem_output(j->host, i)->columns, c = 0;
+        if (problem_output(j->host, i)->rows != problem_output(j->host, output)->rows)
+            continue;
         while (j->result.has[i] && c < columns && is_poison(j->kept[i][row * columns + c]))
             c++;
         if (j->result.has[i] && c == columns)
@@ -60,25 +64,30 @@ static bool row_is_written(const struct judgement *j, int64_t row) {
     return true;
 }
 
-// After a partly simulated launch: compares a sample of the written rows.
-static void compare_written_rows(struct judgement *j) {
-    int64_t rows = problem_output(j->host, 0)->rows, count = 0;
-    if (j->result.part == PART_WHOLE) {
-        compare(j, sample_of(j->host, rows, j->host->operation->group(&j->host->which), j->seed));
-        return;
-    }
+// Of the written rows of an output; false if there are none.
+static bool sample_written_rows(struct judgement *j, int output) {
+    int64_t rows = problem_output(j->host, output)->rows, count = 0;
     int64_t *written_rows = host_allocate(rows, sizeof *written_rows);
     for (int64_t row = 0; row < rows; row++)
-        if (row_is_written(j, row))
+        if (row_is_written(j, output, row))
             written_rows[count++] = row;
-    j->nothing = !count;
-    if (count) {
-        struct row_sample sample = sample_of(j->host, count, count, j->seed);
-        for (int64_t i = 0; i < sample.count; i++)
-            sample.row[i] = written_rows[sample.row[i]];
-        compare(j, sample);
-    }
+    if (count)
+        j->sample[output] = sample_rows(count, count, row_cost(j), j->seed);
+    for (int64_t i = 0; i < j->sample[output].count; i++)
+        j->sample[output].row[i] = written_rows[j->sample[output].row[i]];
     free(written_rows);
+    return count;
+}
+
+// After a partly simulated launch: compares a sample of the written rows.
+static void compare_written_rows(struct judgement *j) {
+    j->nothing = false;
+    if (j->result.part == PART_WHOLE)
+        verdict_sample(j->host, row_cost(j), j->seed, j->sample);
+    for (int i = 0; i < j->host->outputs && j->result.part != PART_WHOLE; i++)
+        j->nothing |= !sample_written_rows(j, i);
+    if (!j->nothing)
+        compare(j);
 }
 
 bool judge_call(struct judgement *j, struct worker *worker, const struct worker_call *call) {
@@ -102,6 +111,13 @@ bool judge_call(struct judgement *j, struct worker *worker, const struct worker_
         right = verdict_end(&j->verdict[i]) && right;
     }
     return right && j->judged[0];
+}
+
+uint64_t judge_bits(const struct judgement *j) {
+    uint64_t bits = 0;
+    for (int i = 0; i < j->host->outputs; i++)
+        bits = bits * 1099511628211u + (j->judged[i] ? j->verdict[i].bits : 0);
+    return bits;
 }
 
 const char *judge_failed(const struct judgement *j) {

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// All outputs have the rows of the first one, whose layout says how they are counted.
+// An optional output has the rows of the first one, whose layout says how they are counted.
 static int sizes_of(const struct host_problem *host, const struct host_tensor *tensor, int64_t *size) {
-    const struct row_layout *layout = &problem_output(host, 0)->layout;
+    const struct row_layout *layout = &(tensor->optional ? problem_output(host, 0) : tensor)->layout;
     int dimensions = 0;
     if (layout->n) {
         size[dimensions++] = tensor->rows / layout->heads / layout->n;

@@ -23,7 +23,8 @@ static bool is_partly(const struct check *check, const struct problem_case *whic
     int64_t rows = check->operation->is_matrix
                        ? which->matrix.rows
                        : (int64_t)which->attention.batch * which->attention.heads * which->attention.nq;
-    return check->device->limits.simulated && !check->arguments->sample && rows > MOST_SIMULATED_ROWS;
+    return check->device->limits.simulated && !check->arguments->sample && !check->operation->is_entangled &&
+           rows > MOST_SIMULATED_ROWS;
 }
 
 // Whether a wrong case says no more than those before it: of one that is run in part the diagnosis sees only a smaller
@@ -110,7 +111,7 @@ static bool run_second_call(struct check *check, const struct host_problem *firs
     *given_up = j.result.given_up;
     if (*given_up) {
         right = true;
-    } else if (right && rerun == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
+    } else if (right && rerun == SAME_INPUTS && check->worker->repeats && judge_bits(&j) != bits) {
         right = false;
         report_failed(&check->report, "a second call with the same inputs gives different bits; this lesson requires "
                                       "bitwise reproducible results [not-reproducible]");
@@ -207,7 +208,7 @@ void run_case(struct check *check, const struct host_problem *host, uint64_t see
     record_evidence(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && rerun_of(check, &host->which, seed))
         rerun =
-            run_second_call(check, host, call, rerun_of(check, &host->which, seed), seed, j.verdict[0].bits, &given_up);
+            run_second_call(check, host, call, rerun_of(check, &host->which, seed), seed, judge_bits(&j), &given_up);
     if (given_up) {
         report_out_of_time(&check->report);
     } else if (right && rerun) {

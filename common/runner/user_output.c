@@ -7,11 +7,11 @@
 void user_output_compare(const struct host_problem *host, const float *output, uint64_t seed, const char *folder) {
     const struct operation *operation = host->operation;
     const struct host_tensor *tensor = problem_output(host, 0);
-    struct row_sample sample =
-        sample_rows(tensor->rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
-    void *reference = operation->refer(host, &sample);
+    struct row_sample sample[MAX_TENSORS] = {0};
+    verdict_sample(host, operation->row_cost(&host->which), seed, sample);
+    void *reference = operation->refer(host, sample);
     struct verdict verdict;
-    verdict_begin(&verdict, host, &sample, reference, 0);
+    verdict_begin(&verdict, host, &sample[0], reference, 0);
     verdict_rows(&verdict, 0, tensor->rows, output);
     bool right = verdict_end(&verdict);
     if (host->rounded)
@@ -31,7 +31,7 @@ void user_output_compare(const struct host_problem *host, const float *output, u
     }
     verdict_free(&verdict);
     operation->release(reference);
-    sample_free(&sample);
+    verdict_sample_free(sample);
 }
 
 bool user_output_is_sampled(const struct host_problem *host, uint64_t seed) {

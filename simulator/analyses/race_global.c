@@ -35,6 +35,7 @@
 #include "partial.h"
 #include "race_cluster.h"
 #include "race_inside.h"
+#include "race_reduction.h"
 #include "race_streams.h"
 #include "release.h"
 #include "same_value.h"
@@ -174,6 +175,8 @@ static void publish_store(struct warp *warp, const struct bound *bound, const st
     bool writes = access_writes(access) || access_is_atomic(access);
     if (!run->released || !writes || bound->order & ORDER_CTA)
         return;
+    if (access->kind != ACCESS_BULK_REDUCTION)
+        race_reduction_signal(warp, access->span.low);
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
     struct unordered_stores unordered = {0}, *kept = &run->unordered[warp->block->number];
@@ -197,6 +200,7 @@ void race_global_accessed(struct warp *warp, const struct bound *bound, const st
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     warp->clock[CLOCK_OBSERVED] = now;
+    race_reduction_acquire(warp, access->span.low);
     if (bound->order & ORDER_ACQUIRE)
         warp->clock[CLOCK_ACQUIRED] = now;
     else if (access->kind == ACCESS_ATOMIC && !is_polling(warp, bound, access))

@@ -107,9 +107,10 @@ struct run {
     atomic_int status;                  // enum sim_status
     atomic_uint signal_clock;           // counts atomics and volatile accesses, see analyses/race_global.c
     _Atomic uint32_t *released; // [blocks] signal_clock at a block's first releasing store, 0: none; NULL: not needed
-    struct unordered_stores *unordered; // [blocks] the stores that it does not release
-    size_t shared_bytes;                // of a block, with its reserved part
-    size_t own_shared;                  // without it; the reserved part follows, for kernels that query its address
+    struct unordered_stores *unordered;   // [blocks] the stores that it does not release
+    struct pending_reduction *reductions; // bulk reductions in flight, see analyses/race_reduction.c
+    size_t shared_bytes;                  // of a block, with its reserved part
+    size_t own_shared;                    // without it; the reserved part follows, for kernels that query its address
 };
 
 // The offset of the reserved part of shared memory: a GPU places it before the program's shared memory, which starts at

@@ -118,6 +118,7 @@ struct warp {
     uint32_t fenced[CLOCKS];          // the clocks at its last fence, which a relaxed store releases
     uint32_t pending_acquire[CLOCKS]; // clocks observed by relaxed loads, which a fence acquires
     bool has_pending_acquire;         // any entry is set
+    uint64_t signal_read_from;        // global address of the last atomic or volatile read
     uint32_t counter_clock;           // signal_clock at its last atomic on a counter
     uint32_t last_signal_read;        // own clock at its last read of a flag, counter or lock
     uint32_t releases_acquired;       // block->releases at its last read of a flag in global memory

@@ -1,6 +1,7 @@
 // Bulk copies from shared to global memory, and their groups: see bulk.h. A copy reads shared memory when it is issued,
 // and lands when a warp waits for its group, or at the end of the block.
 #include "../analyses/race_proxy.h"
+#include "../analyses/race_reduction.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
 #include "atomic.h"
@@ -18,9 +19,10 @@ struct bulk_store {
     uint64_t to; // plain copies: device address
     unsigned warp;
     int lane;
-    uint32_t group; // of its thread
-    uint32_t clock; // of the agent that reads shared memory
-    bool read;      // a warp has waited for the read
+    uint32_t group;                    // of its thread
+    uint32_t clock;                    // of the agent that reads shared memory
+    bool read;                         // a warp has waited for the read
+    struct pending_reduction *pending; // of a reduction
     struct sim_allocation *allocation;
 };
 
@@ -68,6 +70,7 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
         .group = warp->block->stores->committed[warp->index][lane],
         .clock = clock,
         .allocation = allocation,
+        .pending = reduces ? race_reduction_issue(warp, bound, lane, address, bytes) : NULL,
     };
     warp->block->stores->first = store;
     return STEP_NEXT;
@@ -172,13 +175,14 @@ enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lan
                        bound->ptx->type);
 }
 
-static void finish(struct bulk_store *store) {
+static void finish(struct run *run, struct bulk_store *store) {
     const struct bulk_copy *copy = store->copy;
     uint8_t *to = store->allocation->bytes + (store->to - store->allocation->address);
     if (copy->reduces)
         atomic_apply(to, copy->data, copy->bytes, copy->issuer->code[copy->pc].ptx->variant, copy->reduces, false);
     else
         memcpy(to, copy->data, copy->bytes);
+    race_reduction_end(run, store->pending);
     bulk_free(store->copy);
     free(store);
 }
@@ -211,10 +215,11 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         clock = store->clock > clock ? store->clock : clock;
         store->read = true;
         if (bound->ptx->flags & PTX_READ) {
+            race_reduction_is_read(store->pending);
             link = &store->next;
         } else {
             *link = store->next;
-            finish(store);
+            finish(warp->run, store);
         }
     }
     if (clock && race_agent_of_bulk(warp->block, &agent))
@@ -256,7 +261,7 @@ void bulk_end(struct block *block) {
             warp_report(warp, SIM_FINDING_MISSING_PHASE_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
                         "the {op} may still read shared memory when the block exits [missing-store-wait]");
         block->stores->first = store->next;
-        finish(store);
+        finish(block->run, store);
     }
     if (block->stores)
         memset(block->stores->committed, 0, sizeof block->stores->committed);
@@ -266,7 +271,7 @@ void bulk_land_all(struct block *block) {
     while (block->stores && block->stores->first) {
         struct bulk_store *store = block->stores->first;
         block->stores->first = store->next;
-        finish(store);
+        finish(block->run, store);
     }
     if (block->stores)
         memset(block->stores->committed, 0, sizeof block->stores->committed);
@@ -276,6 +281,7 @@ void bulk_discard(struct block *block) {
     while (block->stores && block->stores->first) {
         struct bulk_store *store = block->stores->first;
         block->stores->first = store->next;
+        race_reduction_end(block->run, store->pending);
         bulk_free(store->copy);
         free(store);
     }

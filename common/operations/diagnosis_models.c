@@ -1,0 +1,116 @@
+#include "operations/diagnosis_models.h"
+
+#include "clock.h"
+#include "host/parallel.h"
+#include "host/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 4711, CONFIRMING_OUTPUTS = 2, MOST_WRONG_CASES = 4 };
+
+// How much of the error (its RMS) a mistake may leave unexplained, and the seconds after which there is no name.
+static const double unexplained = 0.1, seconds = 20;
+
+struct elimination {
+    const struct mistake_models *models;
+    bool dropped[MAX_MODELS];
+    int wrong_outputs;
+};
+
+static bool is_predicted(double value, double bound, float got) {
+    // A sum of weights that is 0 gives NaN in one kernel and 0 in another, which looks before it divides.
+    if (!isfinite(value) || !isfinite(got))
+        return !isfinite(value) && (!isfinite(got) || got == 0) && !is_poison(got);
+    return fabs(got - value) <= bound;
+}
+
+// Whether a prediction is what the kernel computed: all elements within their bounds, and next to nothing of the error
+// left.
+static bool predicts(const struct prediction *p, const struct prediction *right, const float *got, int64_t elements) {
+    double left = 0, error = 0;
+    for (int64_t i = 0; i < elements; i++) {
+        if (!is_predicted(p->value[i], p->bound[i], got[i]))
+            return false;
+        if (isfinite(p->value[i]) && isfinite(right->value[i]) && isfinite(got[i])) {
+            left += (got[i] - p->value[i]) * (got[i] - p->value[i]);
+            error += (got[i] - right->value[i]) * (got[i] - right->value[i]);
+        }
+    }
+    return left <= unexplained * unexplained * error || error == 0;
+}
+
+// Drops the models that do not compute what the kernel does for the case. A right output drops those that predict
+// another one.
+static void observe(struct elimination *e, const struct diagnosed *kernel, const struct problem_case *which,
+                    uint64_t seed) {
+    struct host_problem problem;
+    kernel->operation->make(which, seed, true, &problem);
+    if (!kernel->optional)
+        problem_omit_optional(&problem);
+    const int64_t elements = problem_output_elements(&problem);
+    float *got = host_allocate(elements, sizeof *got);
+    if (kernel->run(kernel->context, &problem, got)) {
+        struct prediction p = {host_allocate(elements, sizeof(double)), host_allocate(elements, sizeof(double))};
+        struct prediction right = {host_allocate(elements, sizeof(double)), host_allocate(elements, sizeof(double))};
+        const bool is_right = verdict_of_all(&problem, got, seed);
+        e->wrong_outputs += !is_right;
+        e->models->predict(RIGHT_MODEL, &problem, &right);
+        for (int i = 0; i < e->models->count; i++) {
+            if (e->dropped[i])
+                continue;
+            e->models->predict(i, &problem, &p);
+            for (int64_t n = 0; is_right && n < elements; n++)
+                e->dropped[i] |= !is_predicted(p.value[n], p.bound[n], got[n]);
+            e->dropped[i] |= !is_right && !predicts(&p, &right, got, elements);
+        }
+        free(p.value);
+        free(p.bound);
+        free(right.value);
+        free(right.bound);
+    }
+    free(got);
+    host_problem_free(&problem);
+}
+
+// The only mistake that is left; NULL: none, or several.
+static const struct mistake *left_over(const struct elimination *e) {
+    const struct mistake *only = NULL;
+    for (int i = 0; i < e->models->count; i++) {
+        const struct mistake *mistake = e->models->mistake(i);
+        if (e->dropped[i])
+            continue;
+        if (only && strcmp(only->code, mistake->code) != 0)
+            return NULL;
+        only = only ? only : mistake;
+    }
+    return only;
+}
+
+bool diagnosis_by_models(const struct diagnosed *kernel, const struct evidence *evidence, int count,
+                         const struct mistake_models *models, FILE *out) {
+    struct elimination e = {.models = models};
+    const double until = clock_seconds() + seconds * time_budget_factor();
+    enum attention_dtype dtype = ATTENTION_FP32;
+    int cases = 0;
+    for (int i = 0; i < count; i++)
+        if (evidence[i].outcome == OUTCOME_WRONG) {
+            dtype = evidence[i].which.dtype;
+            if (cases < MOST_WRONG_CASES && models->usable(&evidence[i].which) && clock_seconds() < until) {
+                observe(&e, kernel, &evidence[i].which, evidence[i].seed);
+                cases++;
+            }
+        }
+    for (int i = 0; i < models->probes && clock_seconds() < until; i++) {
+        struct problem_case which = models->probe[i];
+        which.dtype = dtype;
+        if (kernel->covers(kernel->context, &which))
+            observe(&e, kernel, &which, SEED);
+    }
+    const struct mistake *only = e.wrong_outputs >= CONFIRMING_OUTPUTS ? left_over(&e) : NULL;
+    if (only)
+        fprintf(out, "\n  It is as if %s [%s]. Tried: %d cases of which the kernel got %d wrong.\n  %s\n", only->title,
+                only->code, cases + models->probes, e.wrong_outputs, only->reasoning);
+    return only != NULL;
+}
