@@ -21,6 +21,9 @@ struct advice {
     const char *reasoning; // a teacher's two or three sentences, which do not give the solution away
 };
 
+// Prints advice in lines of 100 characters. code: NULL for a finding of the simulator, which has printed its own.
+void advice_print(const char *heading, const struct advice *advice, const char *code, FILE *out);
+
 // Advice about a kind of finding of the simulator (simulator/findings.h). NULL: the finding needs none.
 const struct advice *diagnosis_finding(int kind);
 

@@ -1,5 +1,8 @@
 #include "host/diagnosis.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "findings.h"
 
 // Kinds without an explanation are explained by the finding's own lines.
@@ -129,4 +132,25 @@ const struct advice *diagnosis_finding(int kind) {
         return NULL;
     advice = (struct advice){title[kind], explanation[kind]};
     return &advice;
+}
+
+void advice_print(const char *heading, const struct advice *advice, const char *code, FILE *out) {
+    enum { WIDTH = 100 };
+    fprintf(out, "\n%s: %s", heading, advice->title);
+    if (code)
+        fprintf(out, " [%s]", code);
+    fprintf(out, "\n ");
+    int column = 1;
+    for (const char *word = advice->reasoning; *word;) {
+        int length = (int)strcspn(word, " ");
+        if (column + 1 + length > WIDTH) {
+            fprintf(out, "\n ");
+            column = 1;
+        }
+        fprintf(out, " %.*s", length, word);
+        column += 1 + length;
+        word += length + (word[length] == ' ');
+    }
+    putc('\n', out);
+    fflush(out);
 }

@@ -16,7 +16,7 @@ static const struct {
     struct mistake mistake;
     struct backward_variant variant;
 } models[] = {
-#define MISTAKE(code, title, reasoning, ...) {{code, title, reasoning}, __VA_ARGS__},
+#define MISTAKE(code, title, reasoning, ...) {{code, {title, reasoning}}, __VA_ARGS__},
 #include "operations/backward_mistakes.def"
 #undef MISTAKE
 };

@@ -1,24 +1,27 @@
 // The mistakes of decoding that have a name.
 #include "host/parallel.h"
 #include "operations/decode_operation.h"
-#include "operations/diagnosis_models.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const struct mistake mistakes[DECODE_MISTAKES] = {
-    [DECODE_GROUPS_INTERLEAVED] = {"groups-interleaved", "query head h is given the keys of head h % kv_heads",
-                                   "Adjacent query heads share a key head: with 8 on 2, heads 0 to 3 have the first "
-                                   "one. Which key head does your kernel give to query head 1?"},
-    [DECODE_LENGTH_OF_FIRST] = {"length-of-another-request", "every request is given the length of the first one",
-                                "The requests of a batch differ in length. Which element of lens belongs to the "
-                                "request that the block computes?"},
-    [DECODE_LAST_KEY_MISSING] = {"last-key-missing", "the last key of each request is left out",
-                                 "A request of n keys has keys 0 to n - 1. Is its last key before or behind the limit "
-                                 "that your kernel masks with?"},
-    [DECODE_PAGES_IN_ORDER] = {"block-table-ignored", "pages are read in the order in which they lie in memory",
-                               "The table says which page of the cache holds the i-th page_size keys of a request. "
-                               "Does the number that your kernel loads from go through the table?"},
+    [DECODE_GROUPS_INTERLEAVED] = {"groups-interleaved",
+                                   {"query head h is given the keys of head h % kv_heads",
+                                    "Adjacent query heads share a key head: with 8 on 2, heads 0 to 3 have the first "
+                                    "one. Which key head does your kernel give to query head 1?"}},
+    [DECODE_LENGTH_OF_FIRST] = {"length-of-another-request",
+                                {"every request is given the length of the first one",
+                                 "The requests of a batch differ in length. Which element of lens belongs to the "
+                                 "request that the block computes?"}},
+    [DECODE_LAST_KEY_MISSING] = {"last-key-missing",
+                                 {"the last key of each request is left out",
+                                  "A request of n keys has keys 0 to n - 1. Is its last key before or behind the limit "
+                                  "that your kernel masks with?"}},
+    [DECODE_PAGES_IN_ORDER] = {"block-table-ignored",
+                               {"pages are read in the order in which they lie in memory",
+                                "The table says which page of the cache holds the i-th page_size keys of a request. "
+                                "Does the number that your kernel loads from go through the table?"}},
 };
 
 static const struct mistake *mistake_of(int model) {

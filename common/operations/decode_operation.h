@@ -4,6 +4,7 @@
 #define OPERATIONS_DECODE_H
 
 #include "operation.h"
+#include "operations/diagnosis_models.h"
 
 extern const struct operation decode_operation;
 
@@ -34,7 +35,7 @@ double decode_keys_of_all(const struct problem_case *which);
 
 // What a kernel may take for something else: the mistakes that have a name.
 enum decode_mistake {
-    DECODE_RIGHT = NO_MISTAKE,
+    DECODE_RIGHT = RIGHT_MODEL,
     DECODE_GROUPS_INTERLEAVED, // query head h takes the keys of head h % kv_heads
     DECODE_LENGTH_OF_FIRST,    // every request is as long as the first one
     DECODE_LAST_KEY_MISSING,

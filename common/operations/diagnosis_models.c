@@ -93,24 +93,28 @@ bool diagnosis_by_models(const struct diagnosed *kernel, const struct evidence *
     struct elimination e = {.models = models};
     const double until = clock_seconds() + seconds * time_budget_factor();
     enum attention_dtype dtype = ATTENTION_FP32;
-    int cases = 0;
+    int observed = 0;
     for (int i = 0; i < count; i++)
         if (evidence[i].outcome == OUTCOME_WRONG) {
             dtype = evidence[i].which.dtype;
-            if (cases < MOST_WRONG_CASES && models->usable(&evidence[i].which) && clock_seconds() < until) {
+            if (observed < MOST_WRONG_CASES && models->usable(&evidence[i].which) && clock_seconds() < until) {
                 observe(&e, kernel, &evidence[i].which, evidence[i].seed);
-                cases++;
+                observed++;
             }
         }
     for (int i = 0; i < models->probes && clock_seconds() < until; i++) {
         struct problem_case which = models->probe[i];
         which.dtype = dtype;
-        if (kernel->covers(kernel->context, &which))
+        if (kernel->covers(kernel->context, &which)) {
             observe(&e, kernel, &which, SEED);
+            observed++;
+        }
     }
     const struct mistake *only = e.wrong_outputs >= CONFIRMING_OUTPUTS ? left_over(&e) : NULL;
-    if (only)
-        fprintf(out, "\n  It is as if %s [%s]. Tried: %d cases of which the kernel got %d wrong.\n  %s\n", only->title,
-                only->code, cases + models->probes, e.wrong_outputs, only->reasoning);
+    if (only) {
+        advice_print("diagnosis", &only->advice, only->code, out);
+        fprintf(out, "  Tried: %d cases, of which the kernel gets %d wrong, each as predicted.\n", observed,
+                e.wrong_outputs);
+    }
     return only != NULL;
 }

@@ -9,9 +9,8 @@
 #include <stdio.h>
 
 struct mistake {
-    const char *code;      // "scale-missing-in-dq"; models with the same code are one mistake with another parameter
-    const char *title;     // "dq lacks the softmax scale"
-    const char *reasoning; // a teacher's two or three sentences, which do not give the solution away
+    const char *code; // "scale-missing-in-dq"; models with the same code are one mistake with another parameter
+    struct advice advice;
 };
 
 // Of all outputs of a problem, one after the other.

@@ -10,28 +10,6 @@ struct subject {
     enum device_state state; // after the last launch
 };
 
-// code: NULL for a finding of the simulator, which has printed its own.
-static void print_advice(const char *heading, const struct advice *advice, const char *code) {
-    enum { WIDTH = 100 };
-    printf("\n%s: %s", heading, advice->title);
-    if (code)
-        printf(" [%s]", code);
-    printf("\n ");
-    int column = 1;
-    for (const char *word = advice->reasoning; *word;) {
-        int length = (int)strcspn(word, " ");
-        if (column + 1 + length > WIDTH) {
-            printf("\n ");
-            column = 1;
-        }
-        printf(" %.*s", length, word);
-        column += 1 + length;
-        word += length + (word[length] == ' ');
-    }
-    putchar('\n');
-    fflush(stdout);
-}
-
 // Where the next output of all begins, for each of them.
 struct collected {
     const struct host_problem *host;
@@ -82,11 +60,11 @@ void diagnose_nothing(void) {
         "the kernel writes no output",
         "The kernel was launched and ended, and in no case did it store anything to the output. Does every thread "
         "return before the store, is the store in a branch that no thread takes, or does it go to another address?"};
-    print_advice("diagnosis", &nothing, "nothing-written");
+    advice_print("diagnosis", &nothing, "nothing-written", stdout);
 }
 
 void diagnose_finding(int finding) {
     const struct advice *advice = diagnosis_finding(finding);
     if (advice)
-        print_advice("about the finding", advice, NULL);
+        advice_print("about the finding", advice, NULL, stdout);
 }

@@ -5,6 +5,7 @@
 #include "host/inputs.h"
 #include "host/parallel.h"
 #include "operations/attention_operation.h"
+#include "operations/diagnosis_models.h"
 #include "operations/softmax_operation.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ static const struct mistake *mistake_of(int model) {
 }
 
 static void predict(int model, const struct host_problem *problem, struct prediction *prediction) {
-    int columns = problem->which.matrix.columns, end = columns - (model != NO_MISTAKE);
+    int columns = problem->which.matrix.columns, end = columns - (model != RIGHT_MODEL);
     for (int64_t r = 0; r < problem->which.matrix.rows; r++) {
         prediction->value[r] = 0;
         for (int c = 0; c < end; c++)
@@ -115,22 +116,13 @@ static void predict(int model, const struct host_problem *problem, struct predic
     }
 }
 
-static bool is_finite(const struct host_problem *problem) {
-    return problem->finite;
-}
-
 static bool always(const struct problem_case *which) {
     return which->matrix.rows > 0;
 }
 
-static bool reduce(struct problem_case *which) {
-    return which->matrix.rows > 0;
-}
-
-static const struct mistake_models *mistake_models(void) {
-    static const struct mistake_models all = {1,        mistake_of, predict, is_finite, always, reduce,
-                                              row_cost, INFINITY,   NULL,    0,         always, NULL};
-    return &all;
+static void explain(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
+    static const struct mistake_models all = {1, mistake_of, predict, always, NULL, 0};
+    diagnosis_by_models(kernel, evidence, count, &all, out);
 }
 
 static int plan(const struct arguments *a, enum attention_dtype dtype, struct problem_case *list) {
@@ -175,7 +167,7 @@ const struct operation row_sum_operation = {
     .group = group,
     .row_name = "row",
     .rows_name = "rows",
-    .mistake_models = mistake_models,
+    .explain = explain,
     .plan = plan,
     .seconds = 0.1,
     .warm = always,
