@@ -32,3 +32,10 @@ static inline cudaError_t make_cache_maps(struct CacheMaps *maps, const struct d
         error = make_cache_map(&maps->k, encode, p, p->k, box_keys);
     return error == cudaSuccess ? make_cache_map(&maps->v, encode, p, p->v, box_keys) : error;
 }
+
+// The keys of a box: as many of a tile as divide a page. A cache as a whole has one page for each request.
+static inline int box_keys_of(const struct decode_problem *p, int keys) {
+    while (p->block_table != NULL && p->page_size % keys != 0)
+        keys /= 2;
+    return keys;
+}

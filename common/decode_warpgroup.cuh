@@ -119,7 +119,6 @@ template <class T, class HeadColumn>
 __device__ inline void store_partial(typename T::Partial &partial, State<T> &state, float (&warp_result)[4][T::ROWS],
                                      int barrier, HeadColumn head_column) {
     const int lane = threadIdx.x % WARP_SIZE, warp_column0 = threadIdx.x / WARP_SIZE % 4 * 16;
-    bar_sync(barrier, WARPGROUP_SIZE); // all warps have read the last maxima
     reduce_rows<T>(state.row_sum, warp_result, barrier, [](float a, float b) { return a + b; });
     for (int j = 0; j < T::LANE_COLUMNS; j++) {
         const int row = column_of(j, lane);

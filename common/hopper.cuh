@@ -171,8 +171,8 @@ __device__ inline void stmatrix_x4(void *row_smem, const uint32_t (&from)[4]) {
                  : "memory");
 }
 
-// Stores two 8 x 8 matrices, and transposes each: lane i holds elements of row i / 4, which become column i / 4. Lane i of
-// the first 16 passes the address of row i % 8 of matrix i / 8 as it is stored.
+// Stores two 8 x 8 matrices, and transposes each: lane i holds elements of row i / 4, which become column i / 4. Lane i
+// of the first 16 passes the address of row i % 8 of matrix i / 8 as it is stored.
 __device__ inline void stmatrix_x2_trans(void *row_smem, uint32_t first, uint32_t second) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row_smem)),
                  "r"(first), "r"(second)

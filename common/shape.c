@@ -96,6 +96,12 @@ void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]) {
 
 bool layout_parse(const char *text, struct attention_shape *shape, struct message *error) {
     const char *at = text;
+    if (!strcmp(text, "apart")) {
+        shape->layout = LAYOUT_PAGES;
+        shape->stride[0] = 0;
+        shape->stride[1] = 1;
+        return true;
+    }
     if (!strncmp(text, "pages", 5)) {
         long long keys;
         at += 5;
@@ -128,6 +134,8 @@ void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]) {
     *text = 0;
     if (shape->layout == LAYOUT_BNHD || shape->layout == LAYOUT_MIXED)
         snprintf(text, LAYOUT_TEXT, shape->layout == LAYOUT_BNHD ? "bnhd" : "mixed");
+    else if (shape->layout == LAYOUT_PAGES && !shape->stride[0])
+        snprintf(text, LAYOUT_TEXT, "apart");
     else if (shape->layout == LAYOUT_PAGES)
         snprintf(text, LAYOUT_TEXT, "pages%lld%s", (long long)shape->stride[0], shape->stride[1] ? "-apart" : "");
     else if (shape->layout == LAYOUT_STRIDES)

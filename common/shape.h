@@ -17,15 +17,16 @@ enum layout {
                     // stride[1] is 1 or 2 its heads, too, and where it is 2 its rows; no text names it
     LAYOUT_STRIDES, // as the three distances say, for the same
     LAYOUT_PAGES,   // decode: keys and values in pages of stride[0] keys, [page][kv_heads][key][head_dim], that a table
-                    // assigns to requests; where stride[1] is 1, so far apart that offsets of 32 bits overflow
+                    // assigns to requests; 0: a page for each request, and no table. Where stride[1] is 1, pages lie so
+                    // far apart that offsets of 32 bits overflow
 };
 
 struct attention_shape {
     int batch, heads, kv_heads, nq, nk, head_dim;
     bool causal;
     enum layout layout;
-    int64_t stride[3]; // of LAYOUT_PAGES: above; of LAYOUT_STRIDES: from a batch, a head, a row to the next, in elements; the same for q, k, v
-                       // and o
+    int64_t stride[3]; // of LAYOUT_PAGES: above; of LAYOUT_STRIDES: from a batch, a head, a row to the next, in
+                       // elements; the same for q, k, v and o
 };
 
 struct matrix_shape {
@@ -47,10 +48,11 @@ enum { SHAPE_TEXT = 64 };
 // Writes the shape in the form that shape_parse() reads.
 void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]);
 
-// Reads LAYOUT=: bhnd, bnhd, mixed, pages16 (of any size, and pages16-apart), or three strides in elements, BATCH,HEAD,ROW. It sets layout and stride alone.
+// Reads LAYOUT=: bhnd, bnhd, mixed, pages16 (of any size, and pages16-apart), apart, or three strides in elements,
+// BATCH,HEAD,ROW. It sets layout and stride alone.
 bool layout_parse(const char *text, struct attention_shape *shape, struct message *error);
 
-// "", "bnhd", "mixed", "pages16", "pages16-apart" or "262144,64,1024"
+// "", "bnhd", "mixed", "pages16", "pages16-apart", "apart" or "262144,64,1024"
 enum { LAYOUT_TEXT = 72 };
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
 

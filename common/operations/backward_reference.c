@@ -221,6 +221,8 @@ void backward_row(const struct backward_reference *r, const struct backward_vari
         row_of_keys(r, v, output == OUTPUT_DV, row, to, s);
     double factor =
         output == OUTPUT_DV ? 1 : scaled(1, in->softmax_scale, output == OUTPUT_DQ ? v->scale_of_dq : v->scale_of_dk);
+    if (v->dq_not_cleared && output == OUTPUT_DQ)
+        factor = NAN;
     for (int c = 0; c < d; c++) {
         to->value[c] *= factor;
         to->bound[c] = tolerance_gradient(in->which.dtype, to->value[c], fabs(factor) * s->error[c],

@@ -15,7 +15,7 @@ struct backward_variant {
     bool heads_in_turn;                                                 // query head h has key head h % kv_heads
     int border_of_dq, border_of_dk, border_of_dv;                       // so many keys more under the causal limit
     enum { P_DP, DP_ONLY, P_ONLY, P_SQUARED_DP, P_ROUNDED_DP } ds;      // what ds is made of
-    bool no_dq;                                                         // dq is 0
+    bool no_dq, dq_not_cleared;                                         // dq is 0; it is no number
     bool dv_of_ds, dk_of_p;                                             // they are made of the other one
     bool dp_of_k, swapped;     // dp = d_o k^T; dk and dv are in each other's place
     int last_keys, first_keys; // dq has the last, the first tile of so many keys only

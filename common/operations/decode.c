@@ -100,7 +100,7 @@ static bool covers(const void *contract, const char *name, const struct problem_
         return not_covered(obstacle, "other head dimensions");
     }
     layout_text(s, layout);
-    if (s->layout != LAYOUT_BHND && !decode_is_paged(which))
+    if (s->layout != LAYOUT_BHND && s->layout != LAYOUT_PAGES)
         return message_set(reason, "%s takes caches as a whole or in pages (LAYOUT=pages16), not LAYOUT=%s", name,
                            layout);
     if (decode_is_paged(which) && !lesson->paged) {

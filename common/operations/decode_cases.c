@@ -58,6 +58,9 @@ static void build(struct list *list, int factor) {
     add(list, 9, 4, 2, 1, 300, 64, INPUTS_RAGGED);
     add(list, 40, 2, 1, 1, 70, 64, INPUTS_RAGGED);
     add(list, 70, 2, 2, 1, 33, 16, INPUTS_HALVING);
+    // More work than blocks, of more tiles than a pipeline has stages.
+    add(list, 20, 16, 16, 1, 256, 80, INPUTS_NORMAL);
+    add(list, 30, 10, 10, 1, 300, 16, INPUTS_RAGGED);
     add(list, 5, 8, 2, 2, 700 * factor, 64, INPUTS_ONE_LONG);
     add(list, 1, 4, 1, 1, 9000 * factor, 64, INPUTS_NORMAL);
     add(list, 2, 8, 8, 1, 2100 * factor, 128, INPUTS_HALVING);
@@ -118,6 +121,9 @@ int decode_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES]) {
     // The same: the simulator has memory for the rows alone, where pages lie far apart.
     struct problem_case *c = add(&list, 2, 2, 1, 1, 100, 64, INPUTS_RAGGED);
     paged(c, 16);
+    c->attention.stride[1] = 1;
+    c = add(&list, 3, 2, 1, 1, 70, 64, INPUTS_NORMAL);
+    paged(c, 0);
     c->attention.stride[1] = 1;
     return list.count;
 }

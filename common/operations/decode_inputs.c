@@ -9,7 +9,7 @@
 
 // SPARE_PAGES: pages of nobody. APART: elements from a page to the next where they are far apart.
 enum { STREAM_LENGTH = 20, STREAM_PAGE, STREAM_GARBAGE, STREAM_SCALE, STREAM_KEYS, STREAM_VALUES, SPARE_PAGES = 2 };
-static const int64_t apart = INT64_C(1) << 28;
+static const int64_t apart = INT64_C(1) << 30;
 
 int decode_table(const struct problem_case *which) {
     return decode_is_paged(which) ? DECODE_FIXED_INPUTS : -1;
@@ -32,7 +32,7 @@ struct decode_pages decode_pages_of(const struct problem_case *which) {
         pages.count = (int64_t)s->batch * pages.per_request + SPARE_PAGES;
     }
     pages.stride = (int64_t)s->kv_heads * pages.size * s->head_dim;
-    if (decode_is_paged(which) && s->stride[1])
+    if (s->layout == LAYOUT_PAGES && s->stride[1])
         pages.stride = pages.stride > apart ? pages.stride : apart;
     return pages;
 }

@@ -12,7 +12,7 @@ extern const struct operation decode_operation;
 enum { DECODE_Q, DECODE_K, DECODE_V, DECODE_LENS, DECODE_FIXED_INPUTS };
 
 static inline bool decode_is_paged(const struct problem_case *which) {
-    return which->attention.layout == LAYOUT_PAGES;
+    return which->attention.layout == LAYOUT_PAGES && which->attention.stride[0];
 }
 int decode_table(const struct problem_case *which); // index of the table and of the scales, -1: there is none
 int decode_scale(const struct problem_case *which);

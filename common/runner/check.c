@@ -196,7 +196,8 @@ static int check_with(struct worker *worker, const struct arguments *arguments) 
         return 0;
     }
     if (arguments->layout.layout == LAYOUT_PAGES && !operation->pages)
-        message_exit(EXIT_BAD_INPUT, "%s has no pages: leave LAYOUT out, or take a lesson of decoding", operation->name);
+        message_exit(EXIT_BAD_INPUT, "%s has no pages: leave LAYOUT out, or take a lesson of decoding",
+                     operation->name);
     if (arguments->causal && operation->no_causal)
         printf("%s: %s, CAUSAL=1 has no effect\n", name, operation->no_causal);
     if (*arguments->out)

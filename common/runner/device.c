@@ -38,7 +38,8 @@ static int fp32_lanes(int compute_capability) {
 // The same of 16 bits on tensor cores, operations on an SM in a clock with sums in fp32: of the architecture's
 // datasheet rate, dense, over SMs and clock.
 static int tensor_operations(int compute_capability, enum attention_dtype dtype) {
-    if (dtype == ATTENTION_FP32 || dtype > ATTENTION_BF16 || compute_capability < 70 || (dtype == ATTENTION_BF16 && compute_capability < 80))
+    if (dtype == ATTENTION_FP32 || dtype > ATTENTION_BF16 || compute_capability < 70 ||
+        (dtype == ATTENTION_BF16 && compute_capability < 80))
         return 0;
     switch (compute_capability) {
     case 80:

@@ -190,7 +190,7 @@ __device__ inline void store_output(const struct decode_problem &p, const Decode
 // Whether this block is the last of `blocks` to arrive at the counter, which is then 0 again. What the others have
 // stored before they arrived can be read then. All threads of the block call it.
 __device__ inline bool arrive_last(unsigned *counter, int blocks, bool &is_last_smem) {
-    // TODO 3 (about 6 lines): All threads of the block have stored their part, and other SMs can see it, before thread
+    // TODO 3 (about 7 lines): All threads of the block have stored their part, and other SMs can see it, before thread
     // 0 arrives by atomicInc(counter, blocks - 1), which returns how many arrived before. Tell the other threads; and
     // nothing of the others' may be read before thread 0 knew that it is last.
     __threadfence();
@@ -200,8 +200,8 @@ __device__ inline bool arrive_last(unsigned *counter, int blocks, bool &is_last_
         __threadfence();
     }
     __syncthreads();
-    return is_last_smem;
     // END TODO 3
+    return is_last_smem;
 }
 
 // Grid: one block per share, no more than are resident; no block waits for another.
@@ -239,17 +239,15 @@ __global__ void __launch_bounds__(T::THREADS, 1)
             own.row_sum[row] = merged.row_sum;
         }
         if (!is_whole) {
-            // TODO 4 (about 4 lines): Which shares have part in this work, and how many? Each work that continues in
-            // another share has the counter of the share in which it begins.
-            const int first_share = shares.share_index(work.first_tile);
-            const int last_share = shares.share_index(work.first_tile + work.tiles - 1);
-            const int parts = last_share - first_share + 1;
-            unsigned *counter = &arrivals[first_share];
+            int first_share = 0, parts = 1; // the share in which the work begins, and how many have part in it
+            // TODO 4 (about 2 lines): Set both; shares.share_index() of a tile is the share that has it.
+            first_share = shares.share_index(work.first_tile);
+            parts = shares.share_index(work.first_tile + work.tiles - 1) - first_share + 1;
             // END TODO 4
             const auto of_share = [&](int i) -> const Partial & {
                 return kept[KEPT_PARTIALS * (first_share + i) + (i == 0)];
             };
-            if (arrive_last(counter, parts, smem.is_last))
+            if (arrive_last(&arrivals[first_share], parts, smem.is_last))
                 for (int unit = threadIdx.x; unit < units; unit += T::THREADS) {
                     const int row = unit / (T::D / 4), column = unit % (T::D / 4) * 4;
                     store_output<typename T::E>(p, work, row, column, merge<Partial>(of_share, parts, row, column));

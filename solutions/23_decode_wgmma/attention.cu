@@ -183,7 +183,6 @@ template <class T>
 __device__ inline void store_partial(T &smem, State<T> &state, int warpgroup) {
     const int lane = threadIdx.x % WARP_SIZE, warp_column0 = threadIdx.x / WARP_SIZE % 4 * 16;
     typename T::Partial &partial = smem.partial[warpgroup];
-    bar_sync(CONSUMER_BARRIER + 1 + warpgroup, WARPGROUP_SIZE); // all warps have read the last maxima
     reduce_rows<T>(state.row_sum, smem.warp_result[warpgroup], CONSUMER_BARRIER + 1 + warpgroup,
                    [](float a, float b) { return a + b; });
     for (int j = 0; j < T::LANE_COLUMNS; j++) {

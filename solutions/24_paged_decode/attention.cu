@@ -42,11 +42,13 @@ __device__ inline int pages_of(const struct decode_problem &p, const DecodeWork 
     const int64_t key = (int64_t)(box + threadIdx.x % WARP_SIZE) * box_keys;
     if (key >= work.keys)
         return p.pages;
-    // TODO 1 (about 2 lines): The page of the key in the request's row of the table; without a table it is that of the
-    // request. A row has p.pages_per_request entries.
-    return p.block_table == NULL ? work.request
-                                 : p.block_table[(int64_t)work.request * p.pages_per_request + key / p.page_size];
+    int page = work.request; // without a table
+    // TODO 1 (about 2 lines): With a table, the page of the key is in the request's row, which has p.pages_per_request
+    // entries.
+    if (p.block_table != NULL)
+        page = p.block_table[(int64_t)work.request * p.pages_per_request + key / p.page_size];
     // END TODO 1
+    return page;
 }
 
 // The producer warp: all tiles of the share, one after another, whatever work they belong to.
@@ -71,13 +73,13 @@ __device__ inline void produce(T &smem, const CacheMaps &maps, const struct deco
             if (threadIdx.x % WARP_SIZE == 0) {
                 auto &stage = smem.stage[pipe.stage];
                 uint64_t *full = &smem.full[pipe.stage];
-                const int key = (int)((int64_t)box * box_keys % p.page_size);
                 is_bad |= (int64_t)box * box_keys < work.keys && (page < 0 || page >= p.pages);
                 if (key0 == 0)
                     mbarrier_wait(&smem.empty[pipe.stage], pipe.phase ^ 1);
                 for (int i = 0; i < T::CACHE_PANELS; i++) {
-                    // TODO 2 (about 4 lines): Issue the loads of the box from panel i of K and of V, to row key0 of the
-                    // stage. A page that does not exist is read as zeros.
+                    // TODO 2 (about 5 lines): Issue the loads of the box from panel i of K and of V, to row key0 of the
+                    // stage: which key of its page does it begin with? A page that does not exist is read as zeros.
+                    const int key = (int)((int64_t)box * box_keys % p.page_size);
                     cp_async_bulk_tensor(stage.K[i][key0], &maps.k, full, i * T::CACHE_PANEL, key, work.kv_head, page,
                                          policy);
                     cp_async_bulk_tensor(stage.V[i][key0], &maps.v, full, i * T::CACHE_PANEL, key, work.kv_head, page,
@@ -271,13 +273,6 @@ constexpr unsigned DTYPES = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16 | 1u << 
 template <class E, class C = E>
 using Configs = ConfigList<KernelTraits<E, C, 64, 8>, KernelTraits<E, C, 64, 16>, KernelTraits<E, C, 64, 32>,
                            KernelTraits<E, C, 128, 8>, KernelTraits<E, C, 128, 16>, KernelTraits<E, C, 128, 32>>;
-
-// The keys of a box: as many of a tile as divide a page. A cache as a whole has one page for each request.
-static inline int box_keys_of(const struct decode_problem *p, int keys) {
-    while (p->block_table != NULL && p->page_size % keys != 0)
-        keys /= 2;
-    return keys;
-}
 
 template <class T>
 static cudaError_t launch(const struct DecodeConfig *config, const struct decode_problem *p, cudaStream_t stream) {
