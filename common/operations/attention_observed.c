@@ -105,37 +105,29 @@ static void note_zeros(struct observed *x) {
     }
 }
 
-static void see_right_output(struct observed *x) {
+// What weights make of the values in column c, and the sum of the sizes of the terms.
+static double weigh_values(const struct observed *x, const double *weight /* [nk] */, int64_t row, int c,
+                           double *sizes) {
     const struct attention_shape *s = &x->which.attention;
-    const int nk = s->nk, d = s->head_dim;
-    for (int64_t r = 0; r < x->rows; r++)
-        for (int c = 0; c < d; c++) {
-            double *sum = &x->right_o[r * d + c], *size = &x->size_o[r * d + c];
-            *sum = *size = 0;
-            for (int j = 0; j < nk; j++) {
-                const double term = x->right[r * nk + j] * x->own_v[(shape_first_key(s, r) + j) * d + c];
-                *sum += term;
-                *size += fabs(term);
-            }
-        }
+    const float *v = x->own_v + shape_first_key(s, row) * s->head_dim + c;
+    double sum = *sizes = 0;
+    for (int j = 0; j < s->nk; j++) {
+        sum += weight[j] * v[(int64_t)j * s->head_dim];
+        *sizes += fabs(weight[j] * v[(int64_t)j * s->head_dim]);
+    }
+    return sum;
 }
 
-// How far o is at most from what the weights make of the values, beside the sizes of those terms.
-static double sums_off(const struct observed *x) {
-    const struct attention_shape *s = &x->which.attention;
-    int nk = s->nk, d = s->head_dim;
-    double worst = 0;
-    for (int64_t r = 0; r < x->rows; r++) {
-        int64_t keys = shape_first_key(s, r);
-        for (int c = 0; c < d && !x->missing[r]; c++) {
-            double sum = 0, sizes = 0;
-            for (int j = 0; j < nk; j++) {
-                double term = x->got[r * nk + j] * x->own_v[(keys + j) * d + c];
-                sum += term;
-                sizes += fabs(term);
-            }
-            worst = fmax(worst, (fabs(sum - x->o[r * d + c]) - 1e-6) / fmax(sizes, 1e-30));
-        }
+// What is right, and how far the output is at most from what the weights make of the values, beside their sizes.
+static double see_outputs(struct observed *x) {
+    const int nk = x->which.attention.nk, d = x->which.attention.head_dim;
+    double worst = 0, sizes;
+    for (int64_t i = 0; i < x->rows * d; i++) {
+        x->right_o[i] = weigh_values(x, x->right + i / d * nk, i / d, (int)(i % d), &x->size_o[i]);
+        if (x->missing[i / d])
+            continue;
+        const double sum = weigh_values(x, x->got + i / d * nk, i / d, (int)(i % d), &sizes);
+        worst = fmax(worst, (fabs(sum - x->o[i]) - 1e-6) / fmax(sizes, 1e-30));
     }
     return worst;
 }
@@ -168,13 +160,12 @@ static bool observe(struct observed *x) {
                 run_probe(x, NULL, NULL, repeated, NULL);
     if (good) {
         observed_reference(&x->problem, x);
-        see_right_output(x);
         note_zeros(x);
         // Where blocks take what is next by chance, the same may come out a few times.
         x->repeats = are_same(x, x->o, repeated);
         for (int i = 0; i < 3 && x->repeats && run_probe(x, NULL, NULL, repeated, NULL); i++)
             x->repeats = are_same(x, x->o, repeated);
-        x->off = sums_off(x);
+        x->off = see_outputs(x);
         x->weighs_as_shown = x->column != ANY_COLUMN || x->off <= x->tolerance;
     }
     free(repeated);

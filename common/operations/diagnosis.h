@@ -12,18 +12,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
+// Per key whose weight it has (-1: none) and how many times.
+struct key_table {
+    int16_t from[1000];
+    float times[1000];
+};
+
+// How many keys each row attends to: unknown where its weights for equal scores are not those of the first keys, all
+// alike; of the values alone where the row is divided by the right number of keys.
+enum mask_seen { MASK_UNKNOWN, MASK_OF_WEIGHTS, MASK_OF_VALUES };
+
 // A case and what was observed of it.
 struct case_seen {
     const struct observed *x;
     int64_t rows;
     int nq, nk;
-    bool *wrong;     // [rows], the row is there, and its weights are not right
-    double *off;     // [rows][nk], log(observed / right), NAN where a weight is too small to tell
-    double *largest; // [rows], the largest observed weight
-    int *attended;   // [rows], keys from the first on that have a weight where all scores are the same; NULL: unknown
+    bool *wrong;             // [rows], the row is there, and its weights are not right
+    double *off;             // [rows][nk], log(observed / right), NAN where a weight is too small to tell
+    double *largest;         // [rows], the largest observed weight
+    enum mask_seen mask;     // of a causal case, and for equal scores:
+    int *attended;           // [rows], keys from the first on that have a weight
+    struct key_table *table; // for explanations: per key whose weight it has,
+    float *times;            // [MAX_HEAD_DIM], and how often each element counts
 };
 
-void case_seen_of(const struct observed *x, struct case_seen *seen);
+void case_seen_of(struct observed *x, struct case_seen *seen);
 void case_seen_free(struct case_seen *seen);
 
 // Whether the weights of each row are right but for one factor.
@@ -79,15 +92,12 @@ enum partition_class partition_class(const struct partition *partition);
 // What a row sum is, of the output or of lse.
 enum sum_rule {
     SUM_BY_COLUMNS,
-    SUM_BY_FORMULA,       // its logarithm is linear in a maximum and in the logarithm of the right sum
-    SUM_OF_SOME_KEYS,     // n: a period, the first key and how many; or 0, the first key and the end, from the last key
-                          // back if it is not above 0
-    SUM_WITH_EXTRA_KEYS,  // n: how many with a score of 0, or up to the end of which tile
-    SUM_PLUS_CONSTANT,    // formula[0] is added to it
-    SUM_WITH_MASKED_KEYS, // n: up to the end of which tile, or 0
-    SUM_OF_OTHER_ROW,
-    LSE_OF_OTHER_ROW,
-    MAXIMUM_OF_OTHER_ROW
+    SUM_BY_FORMULA,      // its logarithm is linear in a maximum and in the logarithm of the right sum
+    SUM_OF_SOME_KEYS,    // n: a period, the first key and how many; or 0, the first key and the end, from the last key
+                         // back if it is not above 0
+    SUM_WITH_EXTRA_KEYS, // n: how many with a score of 0, or up to the end of which tile
+    SUM_PLUS_CONSTANT,   // formula[0] is added to it
+    SUM_OF_OTHER_ROW
 };
 
 // Whose weights a key has.
@@ -101,10 +111,9 @@ enum gather {
 
 // Which keys a query attends to under a causal mask.
 enum mask_kind_seen {
-    MASK_OFF_BY,        // n too many
-    MASK_OF_NOTHING,    // all keys
-    MASK_OF_PACKED_ROW, // those of the index of the row among the rows of a group of heads
-    MASK_OF_PACKED_REMAINDER,
+    MASK_OFF_BY,         // n too many
+    MASK_OF_NOTHING,     // all keys
+    MASK_OF_PACKED_ROW,  // those of the index of the row among the rows of a group of heads
     MASK_OF_OTHER_QUERY, // by the map
     MASK_DOWN_TO_TILE,
     MASK_AS_IF_SQUARE, // up to the last query of the block, where nk is as nq
@@ -139,12 +148,6 @@ struct rounding {
     const char *as;
 };
 
-// Per key whose weight it has (-1: none) and how many times.
-struct key_table {
-    int16_t from[1000];
-    float times[1000];
-};
-
 enum { MOST_TERMS = 2 };
 struct explanation {
     enum explanation_kind kind;
@@ -156,7 +159,7 @@ struct explanation {
     struct mask_rule mask;
     struct operand_rule operand;
     struct rounding rounding;
-    const struct key_table *table; // owned by the generator's caller
+    const struct key_table *table; // the case's
     struct partition by;
     int terms;
     enum column_name column[MOST_TERMS];
@@ -186,33 +189,29 @@ const struct hypothesis *hypothesis_of(enum explanation_kind kind, enum column_n
 
 // ---- Generators: each adds explanations that predict the case.
 
-void explain_factors(const struct case_seen *seen, struct explanations *all);
+typedef void explain_function(const struct case_seen *seen, struct explanations *all);
+explain_function explain_operands, explain_mask, explain_rounding, explain_gathers, explain_factors, explain_divisor,
+    explain_lse;
+explain_function explain_weights; // by gathers and factors, or by divisors
 
-// Weights of other rows, keys or values.
-void explain_gathers(const struct case_seen *seen, struct key_table *table, struct explanations *all);
-void explanation_gathered(const struct explanation *one, const struct case_seen *seen, int64_t row,
-                          double *weight /* [nk] */);
-const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out);
-
-// Elements of Q, K, V or O from another place. times: [MAX_HEAD_DIM], which the explanations refer to.
-void explain_operands(const struct case_seen *seen, float *times, struct explanations *all);
-bool explanation_of_operands_holds(struct explanation *one, const struct case_seen *seen);
-const char *explanation_of_operands_print(const struct explanation *one, int head_dim, FILE *out);
-
-// How many keys each row attends to: unknown where its weights for equal scores are not those of the first keys, all
-// alike; of the values alone where the row is divided by the right number of keys.
-enum mask_seen { MASK_UNKNOWN, MASK_OF_WEIGHTS, MASK_OF_VALUES };
 enum mask_seen mask_see(struct observed *observed, int *attended /* [rows] */);
 int mask_limit(const struct mask_rule *rule, const struct attention_shape *shape, int64_t row);
-void explain_mask(const struct case_seen *seen, struct explanations *all);
-bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *seen);
-const char *explanation_of_mask_print(const struct explanation *one, const struct attention_shape *shape, FILE *out);
+void explanation_gathered(const struct explanation *one, const struct case_seen *seen, int64_t row,
+                          double *weight /* [nk] */);
 
-// Whether an explanation of weights predicts a case.
+// Whether an explanation of a kind predicts a case.
 bool explanation_of_weights_holds(struct explanation *one, const struct case_seen *seen);
+bool explanation_of_sum_holds(struct explanation *one, const struct case_seen *seen);
+bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *seen);
+bool explanation_of_operands_holds(struct explanation *one, const struct case_seen *seen);
+bool explanation_of_rounding_holds(struct explanation *one, const struct case_seen *seen);
 
-// Of the divisors of rows whose weights are right but for one factor, or of the sums in lse.
-void explain_row_sums(const struct case_seen *seen, enum explanation_kind kind, struct explanations *all);
+// Writes the sentence of an explanation of a kind, and returns its code.
+const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out);
+const char *explanation_of_sum_print(const struct explanation *one, int nk, FILE *out);
+const char *explanation_of_mask_print(const struct explanation *one, const struct attention_shape *shape, FILE *out);
+const char *explanation_of_operands_print(const struct explanation *one, int head_dim, FILE *out);
+const char *explanation_of_rounding_print(const struct explanation *one, FILE *out);
 
 // Whether an explanation predicts a case; sets fitting and rows.
 bool explanation_holds(struct explanation *one, const struct case_seen *seen);
@@ -221,13 +220,9 @@ bool explanation_holds(struct explanation *one, const struct case_seen *seen);
 void explanation_weights(const struct explanation *one, const struct case_seen *seen, int64_t row,
                          double *weight /* [nk] */);
 
-// The same of an explanation of sums: whether it predicts a case, the sum of a row over the right one, and the
-// sentence, of which the code is returned.
-bool explanation_of_sum_holds(struct explanation *one, const struct case_seen *seen);
-const char *explanation_of_sum_print(const struct explanation *one, int nk, FILE *out);
-
 // Whether a sum of some keys counts this one.
 bool sum_counts_key(const struct explanation *one, int key, int nk);
+// The sum of a row over the right one, as an explanation of sums predicts it.
 double explanation_of_sum_predicts(const struct explanation *one, const struct case_seen *seen, int64_t row);
 
 // The words of the table for a term, with what they leave open.
@@ -244,18 +239,8 @@ void explanation_print(const struct explanation *one, const struct observed *obs
 // Puts the cheapest explanation that predicts a second case first. False: none does.
 bool diagnosis_confirm(const struct observed *observed, struct explanations *all);
 
-// Prints what explains the weights of a case, confirmed by another one. False: nothing does. *totals_explained: also
-// what the weights of a row add up to.
-bool diagnosis_of_weights(const struct observed *observed, bool *totals_explained, FILE *out);
-// The same of the keys that queries attend to under a mask; *wrong: some are others than they should be.
-bool diagnosis_of_mask(struct observed *observed, bool *wrong, FILE *out);
-bool diagnosis_of_lse(const struct observed *observed, FILE *out);
-bool diagnosis_of_operands(const struct observed *observed, FILE *out);
-
-// What is rounded, in fp32, where weights or outputs are off by no more than that.
-bool diagnosis_of_rounding(const struct observed *observed, FILE *out);
-void explain_rounding(const struct case_seen *seen, struct explanations *all);
-bool explanation_of_rounding_holds(struct explanation *one, const struct case_seen *seen);
-const char *explanation_of_rounding_print(const struct explanation *one, FILE *out);
+// Prints the best explanation of a generator that predicts a second case. False: none does. *best: that one, unless
+// NULL.
+bool diagnosis_by(const struct case_seen *seen, explain_function *explain, struct explanation *best, FILE *out);
 
 #endif

@@ -18,7 +18,7 @@ static bool tells(const struct observed *x, double got, double right, double lar
     return got > largest / 128 && right > 1e-25 && (x->which.dtype != ATTENTION_FP16 || got > 0x1p-13);
 }
 
-void case_seen_of(const struct observed *x, struct case_seen *s) {
+void case_seen_of(struct observed *x, struct case_seen *s) {
     const int nk = x->which.attention.nk;
     *s = (struct case_seen){.x = x, .rows = x->rows, .nq = x->which.attention.nq, .nk = nk};
     s->wrong = host_allocate(s->rows, sizeof *s->wrong);
@@ -34,6 +34,10 @@ void case_seen_of(const struct observed *x, struct case_seen *s) {
                 !x->missing[r] && tells(x, got[j], right[j], s->largest[r]) ? log(got[j] / right[j]) : NAN;
         s->wrong[r] = !x->missing[r] && !is_right(x, r);
     }
+    s->table = host_allocate(1, sizeof *s->table);
+    s->times = host_allocate(MAX_HEAD_DIM, sizeof *s->times);
+    s->attended = host_allocate(s->rows, sizeof *s->attended);
+    s->mask = x->which.attention.causal ? mask_see(x, s->attended) : MASK_UNKNOWN;
 }
 
 void case_seen_free(struct case_seen *s) {
@@ -41,6 +45,8 @@ void case_seen_free(struct case_seen *s) {
     free(s->off);
     free(s->largest);
     free(s->attended);
+    free(s->table);
+    free(s->times);
 }
 
 bool weights_are_proportional(const struct case_seen *s) {

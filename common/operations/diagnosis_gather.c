@@ -158,7 +158,8 @@ static bool read_key(const struct reading *x, int j, struct key_table *t) {
     return true;
 }
 
-static void read_table(const struct case_seen *s, struct key_table *t, struct explanations *all) {
+static void read_table(const struct case_seen *s, struct explanations *all) {
+    struct key_table *t = s->table;
     struct reading x = {.s = s};
     double *room = host_allocate(s->nk, sizeof *room);
     int64_t wrong = 0;
@@ -214,7 +215,7 @@ static void try_dropped(const struct case_seen *s, struct explanations *all) {
         try((struct explanation){.gather = GATHER_NEAR, .formula = {(kept + dropped) / 2}}, s, 6, all);
 }
 
-void explain_gathers(const struct case_seen *s, struct key_table *table, struct explanations *all) {
+void explain_gathers(const struct case_seen *s, struct explanations *all) {
     bool any = false;
     for (int64_t r = 0; r < s->rows; r++)
         any = any || s->wrong[r];
@@ -223,7 +224,7 @@ void explain_gathers(const struct case_seen *s, struct key_table *table, struct 
     try_dropped(s, all);
     try_maps(s, all);
     if (!all->count)
-        read_table(s, table, all);
+        read_table(s, all);
 }
 
 // ---- Words ----------------------------------------------------------------------------------------------------------

@@ -113,56 +113,31 @@ bool map_is_permutation(const struct index_map *m) {
            m->kind == MAP_REVERSE;
 }
 
+// The numbers in words[] are n, m, n - 1 and n / 2.
 void map_text(const struct index_map *m, char *text, size_t size) {
-    switch (m->kind) {
-    case MAP_SHIFT:
+    static const char *const words[MAP_KINDS] = {
+        [MAP_XOR] = "i ^ %1$d",
+        [MAP_MODULO] = "i %% %1$d",
+        [MAP_FIRST] = "i / %1$d * %1$d, the first of each %1$d",
+        [MAP_LAST] = "i / %1$d * %1$d + %3$d, the last of each %1$d",
+        [MAP_PREVIOUS] = "i - %1$d (the previous tile; the first %1$d have their own)",
+        [MAP_NEXT] = "i + %1$d (the next tile; the last %1$d have their own)",
+        [MAP_QUOTIENT] = "i / %1$d",
+        [MAP_BITS] = "i with bits %1$d and %2$d exchanged",
+        [MAP_END] = "i %% %1$d of the last tile",
+        [MAP_REVERSE] = "n - 1 - i",
+        [MAP_CLEAR] = "i & ~%1$d",
+        [MAP_ROTATE] = "i + 1 within each %1$d, after the last one the first",
+        [MAP_HALF] = "i - i %% %2$d / %1$d * %4$d: steps of %1$d begin %4$d apart",
+    };
+    if (m->kind == MAP_SHIFT)
         snprintf(text, size, "i %c %d", m->n < 0 ? '-' : '+', abs(m->n));
-        break;
-    case MAP_XOR:
-        snprintf(text, size, "i ^ %d", m->n);
-        break;
-    case MAP_MODULO:
-        if (m->m)
-            snprintf(text, size, "i %% %d up to %d, and of nothing from there on", m->n, m->m - 1);
-        else
-            snprintf(text, size, "i %% %d", m->n);
-        break;
-    case MAP_FIRST:
-        if (m->n)
-            snprintf(text, size, "i / %d * %d, the first of each %d", m->n, m->n, m->n);
-        else
-            snprintf(text, size, "0");
-        break;
-    case MAP_LAST:
-        snprintf(text, size, "i / %d * %d + %d, the last of each %d", m->n, m->n, m->n - 1, m->n);
-        break;
-    case MAP_PREVIOUS:
-        snprintf(text, size, "i - %d (the previous tile; the first %d have their own)", m->n, m->n);
-        break;
-    case MAP_NEXT:
-        snprintf(text, size, "i + %d (the next tile; the last %d have their own)", m->n, m->n);
-        break;
-    case MAP_QUOTIENT:
-        snprintf(text, size, "i / %d", m->n);
-        break;
-    case MAP_ROTATE:
-        snprintf(text, size, "i + 1 within each %d, after the last one the first", m->n);
-        break;
-    case MAP_CLEAR:
-        snprintf(text, size, "i & ~%d", m->n);
-        break;
-    case MAP_HALF:
-        snprintf(text, size, "i - i %% %d / %d * %d: steps of %d begin %d apart", m->m, m->n, m->n / 2, m->n, m->n / 2);
-        break;
-    case MAP_REVERSE:
-        snprintf(text, size, "n - 1 - i");
-        break;
-    case MAP_BITS:
-        snprintf(text, size, "i with bits %d and %d exchanged", m->n, m->m);
-        break;
-    default:
-        snprintf(text, size, "i %% %d of the last tile", m->n);
-    }
+    else if (m->kind == MAP_FIRST && !m->n)
+        snprintf(text, size, "0");
+    else if (m->kind == MAP_MODULO && m->m)
+        snprintf(text, size, "i %% %d up to %d, and of nothing from there on", m->n, m->m - 1);
+    else
+        snprintf(text, size, words[m->kind], m->n, m->m, m->n - 1, m->n / 2);
 }
 
 double map_cost(const struct index_map *m) {

@@ -58,8 +58,6 @@ int mask_limit(const struct mask_rule *rule, const struct attention_shape *s, in
         return s->nk;
     case MASK_OF_PACKED_ROW:
         return limit_of(s, query * group + head % group);
-    case MASK_OF_PACKED_REMAINDER:
-        return limit_of(s, (query * group + head % group) % s->nq);
     case MASK_OF_OTHER_QUERY:
         return limit_of(s, map_of(&rule->map, (int)query, s->nq));
     case MASK_AS_IF_SQUARE:
@@ -84,7 +82,7 @@ int mask_limit(const struct mask_rule *rule, const struct attention_shape *s, in
 bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *s) {
     const struct attention_shape *shape = &s->x->which.attention;
     int64_t wrong = 0;
-    if (!s->attended || !shape->causal)
+    if (!s->mask)
         return false;
     one->fitting = one->rows = s->rows;
     for (int64_t r = 0; r < s->rows; r++) {
@@ -122,7 +120,6 @@ void explain_mask(const struct case_seen *s, struct explanations *all) {
             try((struct mask_rule){.kind = MASK_OFF_BY, .n = sign * off}, s, 3 + log2(off), all);
     try((struct mask_rule){.kind = MASK_OF_NOTHING}, s, 2, all);
     try((struct mask_rule){.kind = MASK_OF_PACKED_ROW}, s, 5, all);
-    try((struct mask_rule){.kind = MASK_OF_PACKED_REMAINDER}, s, 6, all);
     for (int tile = 2; tile <= 128; tile *= 2)
         try((struct mask_rule){.kind = MASK_DOWN_TO_TILE, .tile = tile}, s, 6, all);
     try_blocks(s, all);
@@ -152,12 +149,10 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
         fputs("Every query attends to all keys: the causal mask is missing", out);
         return "limit-missing";
     case MASK_OF_PACKED_ROW:
-    case MASK_OF_PACKED_REMAINDER:
         fprintf(out,
                 "Causal limit: query i of head h has the limit of query %d i + h %% %d, which is the index of the row "
-                "among the %d rows that share keys%s",
-                group, group, group * s->nq,
-                rule->kind == MASK_OF_PACKED_REMAINDER ? ", minus the queries of whole heads" : "");
+                "among the %d rows that share keys",
+                group, group, group * s->nq);
         return "limit-of-packed-row";
     case MASK_OF_OTHER_QUERY:
         map_text(&rule->map, map, sizeof map);

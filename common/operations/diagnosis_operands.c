@@ -319,7 +319,7 @@ static bool read_times(const struct case_seen *s, float *times) {
     return known && found && any;
 }
 
-void explain_operands(const struct case_seen *s, float *times, struct explanations *all) {
+void explain_operands(const struct case_seen *s, struct explanations *all) {
     static const unsigned heads[] = {1u << K | 1u << V, 1u << K, 1u << V, 1u << Q},
                           columns[] = {1u << K, 1u << Q, 1u << V, 1u << O, 1u << K | 1u << Q},
                           rows[] = {1u << Q, 1u << V, 1u << K, 1u << K | 1u << V, 1u << O},
@@ -352,8 +352,8 @@ void explain_operands(const struct case_seen *s, float *times, struct explanatio
     for (int n = 0; n < FRAGMENTS; n++)
         for (int t = 0; t < COUNT_FRAGMENTS; t++)
             try((struct operand_rule){.change = OPERAND_FRAGMENT, .tensors = fragments[t], .n = n}, s, 7 + n + t, all);
-    if (read_times(s, times))
-        try((struct operand_rule){.change = OPERAND_TIMES, .times = times}, s, 8, all);
+    if (read_times(s, s->times))
+        try((struct operand_rule){.change = OPERAND_TIMES, .times = s->times}, s, 8, all);
     if (all->count)
         return;
     try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 5, s, all);

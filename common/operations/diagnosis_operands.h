@@ -25,7 +25,7 @@ struct operand_rule {
     unsigned tensors;
     int n;
     struct index_map map;
-    const float *times; // [head_dim], owned by the generator's caller
+    const float *times; // [head_dim], the case's
 };
 
 #endif

@@ -29,7 +29,7 @@ static bool report_lse(const struct report *s) {
     if (wrong)
         report_line(s, "lse-wrong", "Every key has the right weight, within %.2g, but lse is off by %.2g to %.2g",
                     s->x->tolerance, least, most);
-    if (wrong && !diagnosis_of_lse(s->x, s->out))
+    if (wrong && !diagnosis_by(&s->seen, explain_lse, NULL, s->out))
         report_queries(s, "lse-rows-wrong", "Rows with a wrong lse", off);
     free(off);
     return wrong || masked;
@@ -47,7 +47,7 @@ static bool report_all(const struct report *s) {
                     "has not written, that earlier calls left behind, or that depends on the order of blocks");
         return true;
     }
-    if (missing < s->x->rows && diagnosis_of_operands(s->x, s->out))
+    if (missing < s->x->rows && diagnosis_by(&s->seen, explain_operands, NULL, s->out))
         return true;
     report_places(s);
     if (missing)

@@ -42,17 +42,6 @@ bool sum_counts_key(const struct explanation *one, int j, int nk) {
     return step ? j % step >= first && j % step < first + width : j >= first && j < end;
 }
 
-// The weights of masked keys up to the end of the tile in which the limit lies; tile 0: of all.
-static double masked_sum(const struct case_seen *s, int64_t r, int tile) {
-    const struct attention_shape *shape = &s->x->which.attention;
-    const int attended = shape_attended_keys(shape, (int)(r % s->nq));
-    const int end = tile ? (attended + tile - 1) / tile * tile : s->nk;
-    double sum = 1;
-    for (int j = attended; j < end && j < s->nk; j++)
-        sum += exp(s->x->raw[r * s->nk + j] - maximum_of(s, r, 0, s->nk)) / row_sum(s, r);
-    return sum;
-}
-
 static double by_columns(const struct explanation *one, const struct case_seen *s, int64_t r) {
     double sum = 0, *weight = host_allocate(s->nk, sizeof *weight);
     explanation_weights(one, s, r, weight);
@@ -100,17 +89,9 @@ double explanation_of_sum_predicts(const struct explanation *one, const struct c
     }
     case SUM_PLUS_CONSTANT:
         return 1 + one->formula[0] / sum;
-    case SUM_WITH_MASKED_KEYS:
-        return masked_sum(s, r, one->n[0]);
     case SUM_OF_OTHER_ROW:
         other = other_row(one, s, r);
         return other < 0 ? NAN : row_sum(s, other) / sum;
-    case LSE_OF_OTHER_ROW:
-        other = other_row(one, s, r);
-        return other < 0 ? NAN : exp(s->x->right_lse[other] - s->x->right_lse[r]);
-    case MAXIMUM_OF_OTHER_ROW:
-        other = other_row(one, s, r);
-        return other < 0 ? NAN : exp(maximum_of(s, r, 0, s->nk) - maximum_of(s, other, 0, s->nk));
     default:
         return NAN;
     }
@@ -245,30 +226,33 @@ static void try_extra_keys(enum explanation_kind kind, const struct case_seen *s
         plus.formula[0] = (seen_sum(&plus, s, row) - 1) * row_sum(s, row);
         try(plus, s, 9, all);
     }
-    static const int tiles[] = {0, 16, 32, 64, 128};
     for (int tile = 4; tile <= 256; tile *= 2)
         if (s->nk % tile)
             try((struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {0, tile}}, s, 7, all);
     for (int extra = 1; extra <= 4; extra++)
         try((struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {extra, 0}}, s, 8 + extra, all);
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles && s->x->which.attention.causal; i++)
-        try((struct explanation){.kind = kind, .rule = SUM_WITH_MASKED_KEYS, .n = {tiles[i]}}, s, 8, all);
 }
 
 static void try_other_rows(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
-    static const enum sum_rule rules[] = {SUM_OF_OTHER_ROW, LSE_OF_OTHER_ROW, MAXIMUM_OF_OTHER_ROW};
     struct index_map maps[MOST_MAPS];
     const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
     for (int i = 0; i < count; i++)
-        for (int rule = 0; rule < (kind == EXPLAINS_LSE ? 3 : 1); rule++)
-            try((struct explanation){.kind = kind, .rule = rules[rule], .map = maps[i]}, s, 8 + map_cost(&maps[i]),
-                all);
+        try((struct explanation){.kind = kind, .rule = SUM_OF_OTHER_ROW, .map = maps[i]}, s, 8 + map_cost(&maps[i]),
+            all);
 }
 
-void explain_row_sums(const struct case_seen *s, enum explanation_kind kind, struct explanations *all) {
+static void explain_sums(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
     try_formulas(kind, s, all);
     try_extra_keys(kind, s, all);
     try_other_rows(kind, s, all);
     try_columns(kind, s, all);
     try_subsets(kind, s, all);
+}
+
+void explain_divisor(const struct case_seen *s, struct explanations *all) {
+    explain_sums(EXPLAINS_DIVISOR, s, all);
+}
+
+void explain_lse(const struct case_seen *s, struct explanations *all) {
+    explain_sums(EXPLAINS_LSE, s, all);
 }

@@ -100,7 +100,7 @@ static void report_elements(const struct observed *x, FILE *out) {
 void softmax_explain(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
     static const int lengths[] = {37, 130, 261, MOST_COLUMNS};
     struct observed x;
-    bool seen = false, explained = false, totals;
+    bool seen = false, explained = false;
     for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths) + count && !explained; i++) {
         const int of_case = i < count ? evidence[i].which.matrix.columns : lengths[i - count];
         if ((i < count && (evidence[i].outcome != OUTCOME_WRONG || evidence[i].which.family)) ||
@@ -109,7 +109,7 @@ void softmax_explain(const struct diagnosed *kernel, const struct evidence *evid
         struct report s = {.x = &x, .out = out};
         case_seen_of(&x, &s.seen);
         if (of_case <= MOST_COLUMNS)
-            explained = diagnosis_of_weights(&x, &totals, out);
+            explained = diagnosis_by(&s.seen, explain_weights, NULL, out);
         if (!explained && !seen) {
             fprintf(out, "\nROWS,COLUMNS = %d,%d SEED=%d:\n", ROWS, of_case, SEED);
             report_elements(&x, out);

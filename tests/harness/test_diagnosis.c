@@ -197,7 +197,7 @@ static bool run_softmax(void *context, const struct host_problem *problem, float
 }
 
 static void mistakes_of_a_row_softmax_are_explained(void **state) {
-    static const char *const codes[] = {NULL, "maximum-not-subtracted", "row-sum-power", "row-sum-counts-extra-keys",
+    static const char *const codes[] = {NULL, "maximum-not-subtracted", "division-missing", "row-sum-counts-extra-keys",
                                         "wrong-columns"};
     static const struct evidence evidence[] = {
         {.which = {.matrix = {3, 37}}, .seed = 1, .outcome = OUTCOME_WRONG},
