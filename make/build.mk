@@ -143,7 +143,7 @@ build/bin/runner: $(call objects,common common/host common/operations common/run
 
 # Functions on all lanes of a warp are compiled for AVX2 and generic, and selected at run time (simulator/lanes/lanes.h).
 lanes := $(filter-out simulator/lanes/lanes.c,$(wildcard simulator/lanes/*.c))
-simulator_sources := $(filter-out $(lanes),$(wildcard simulator/*/*.c))
+simulator_sources := $(filter-out $(lanes) $(wildcard simulator/nccl/*.c),$(wildcard simulator/*/*.c))
 simulator_objects := $(simulator_sources:.c=.o) $(lanes:.c=.generic.o) \
                      $(if $(filter x86_64,$(shell uname -m)),$(lanes:.c=.avx2.o))
 simulator_library := build/simulator/libcudart.so.$(CUDA_MAJOR)
