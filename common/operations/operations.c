@@ -1,4 +1,6 @@
 #include "operations/attention_operation.h"
+#include "operations/ring_attention_operation.h"
 #include "operations/softmax_operation.h"
 
-const struct operation *const operations[] = {&attention_operation, &softmax_operation, NULL};
+const struct operation *const operations[] = {&attention_operation, &softmax_operation, &ring_attention_operation,
+                                              &zigzag_attention_operation, NULL};
