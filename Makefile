@@ -32,6 +32,7 @@ INPUTS     :=
 LAYOUT     :=
 BESIDE     :=
 SCALE      :=
+GPUS       :=
 LSE        :=
 CHECK      :=
 QUICK      :=
@@ -183,6 +184,7 @@ make clean                 remove build/, and nothing of lessons/ or results/
 DEVICE=gpu|sim             where to run; default: a GPU if one responds, else the simulator
 SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for a lesson's softmax.cu
 CAUSAL=1                   causal attention
+GPUS=n                     over how many GPUs a lesson on several GPUs splits its sequence, of the host or simulated (1 to 4)
 SCALE=x                    the softmax scale instead of 1/sqrt(head_dim), for a check
 DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson supports
 DATA=folder                q.npy, k.npy, v.npy and, optionally, o.npy instead of generated inputs

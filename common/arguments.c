@@ -109,6 +109,10 @@ static bool parse_option(const char *option, const char *value, struct arguments
                     : !strcmp(value, "profile") ? SAMPLE_PROFILE
                     : !strcmp(value, "work")    ? SAMPLE_WORK
                                                 : SAMPLE_EXPLORE;
+    } else if (!strcmp(option, "--gpus")) {
+        if (!read_unsigned(value, &number) || number < 1 || number > MAX_DEVICES)
+            return message_set(error, "GPUS=%.60s cannot be used: give 1 to %d", value, MAX_DEVICES);
+        a->gpus = (int)number;
     } else if (!strcmp(option, "--dtype")) {
         a->has_dtype = true;
         return dtype_from_name(value, &a->dtype, error);

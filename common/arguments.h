@@ -13,6 +13,7 @@ enum action { ACTION_CHECK, ACTION_BENCH };
 enum device_choice { DEVICE_ANY, DEVICE_GPU, DEVICE_SIMULATOR };
 // One case that stands for all: the operation names it.
 enum sample { SAMPLE_NONE, SAMPLE_TRACE, SAMPLE_PROFILE, SAMPLE_EXPLORE, SAMPLE_WORK };
+enum { MAX_DEVICES = 8 };
 enum { MAX_KERNELS = 32, MAX_SIZES = 16 };
 
 struct kernel_argument {
@@ -30,6 +31,7 @@ struct arguments {
     bool has_shape;
     struct shape_argument shape;
     char shape_text[64];
+    int gpus; // over how many GPUs a case is split, 0: the operation chooses
     bool causal;
     struct attention_shape layout; // layout and stride alone
     enum sample sample;            // where no shape was given

@@ -18,6 +18,7 @@ struct device_limits {
     bool simulated;
     int compute_capability; // 90 for sm_90
     size_t shared_bytes;    // per block, at most
+    int devices;            // how many GPUs there are
 };
 
 // Why a kernel cannot run a case. part: the feature that the kernel does not claim, "causal masks"; "": it claims all
@@ -39,6 +40,10 @@ struct output_rows {
 struct diagnosed;
 
 enum { CONTRACT_BYTES = 512, MAX_PLAN = 96 };
+
+// The device pointers that describe() gets, by device: the tensors, then the workspace. A problem of one GPU has those
+// of device 0 alone.
+enum { POINTERS_PER_DEVICE = MAX_TENSORS + 1, MOST_POINTERS = MAX_DEVICES * POINTERS_PER_DEVICE };
 
 struct operation {
     const char *name;     // "attention"
@@ -62,8 +67,10 @@ struct operation {
     bool (*covers)(const void *contract, const char *name, const struct problem_case *which,
                    const struct device_limits *limits, struct obstacle *obstacle);
     bool (*writes_optional)(const void *contract); // the optional outputs; NULL: there are none
-    size_t (*workspace_bytes)(const void *contract, const struct problem_case *which); // NULL: 0
+    size_t (*workspace_bytes)(const void *contract, const struct problem_case *which); // of each GPU; NULL: 0
     bool (*repeats)(const void *contract); // the same call gives the same bits; NULL: not claimed
+    bool several_devices;                  // its cases say over how many GPUs they are split
+    bool one_at_a_time;                    // calls are not made concurrently
 
     // ---- Problems --------------------------------------------------------------------------------------------------
 
@@ -76,8 +83,8 @@ struct operation {
     // The same from a user's files. *output: the first output as given by the files, NULL if they have none.
     bool (*load)(const struct arguments *arguments, struct host_problem *problem, float **output,
                  struct message *error);
-    // Fills the argument struct of the library's function: data has a device pointer per tensor, NULL for an optional
-    // tensor that is not requested.
+    // Fills the argument struct of the library's function: data has a device pointer per tensor of each GPU, NULL for
+    // an optional tensor that is not requested.
     void (*describe)(const struct host_problem *problem, void *const *data, void *workspace, void *call);
     cudaError_t (*launch)(void *forward, const void *call, cudaStream_t stream);
 

@@ -62,7 +62,7 @@ build/flags build/kernel-flags: ;
 option  = $(if $2,$1 $(call shell_quote,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
-          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(if $(filter 1,$(QUICK)),--quick)
+          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(call option,--gpus,$(GPUS)) $(if $(filter 1,$(QUICK)),--quick)
 
 # Before anything is compiled but the launcher, `ready` (make/run.mk) has it read the user's options: those of a check if there are
 # any, and those of bench if it is the only action, or DEVICE=sim rules it out.
@@ -143,7 +143,7 @@ build/bin/runner: $(call objects,common common/host common/operations common/run
 
 # Functions on all lanes of a warp are compiled for AVX2 and generic, and selected at run time (simulator/lanes/lanes.h).
 lanes := $(filter-out simulator/lanes/lanes.c,$(wildcard simulator/lanes/*.c))
-simulator_sources := $(filter-out $(lanes),$(wildcard simulator/*/*.c))
+simulator_sources := $(filter-out $(lanes) $(wildcard simulator/nccl/*.c),$(wildcard simulator/*/*.c))
 simulator_objects := $(simulator_sources:.c=.o) $(lanes:.c=.generic.o) \
                      $(if $(filter x86_64,$(shell uname -m)),$(lanes:.c=.avx2.o))
 simulator_library := build/simulator/libcudart.so.$(CUDA_MAJOR)

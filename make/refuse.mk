@@ -27,7 +27,7 @@ $(error $s=$($s) is unknown; use 0 or 1 [unknown-value])))
 
 # VARIABLE/GOAL,GOAL: the goals that take a variable; to others it would say nothing. 0 is as good as none.
 running    := all,check,bench,trace,explore,profile,peers,repair,watch
-taken_by   := $(foreach v,SHAPE CAUSAL DTYPE DATA SEED INPUTS LAYOUT SCALE TIME_LIMIT QUICK,$v/$(running)) OUT/check BESIDE/explore \
+taken_by   := $(foreach v,SHAPE CAUSAL DTYPE DATA SEED INPUTS LAYOUT SCALE GPUS TIME_LIMIT QUICK,$v/$(running)) OUT/check BESIDE/explore \
               SIZES/bench FRESH/bench LSE/bench EAGER/peers UNITS/peers FA3/peers CUTLASS/peers AGAIN/hint,quiz BLANK/hint ALL/plots,all \
               CHECK/stills GPU/post OUTLINE/post LINKS/post URL/post
 takers      = $(subst $(comma), ,$(word 2,$(subst /, ,$(filter $1/%,$(taken_by)))))

@@ -50,6 +50,23 @@ unsigned long simulator_unordered_launches(void);
 enum simulator_concurrency { SIMULATOR_EXCLUSIVE, SIMULATOR_CONCURRENT, SIMULATOR_CONCURRENT_PEER };
 void simulator_set_concurrency(uint64_t state);
 
+// Messages between devices, for a library that stands in for a communication library (nccl/). All messages of one call
+// are under way at the same time: each is read from the sender's memory after the earlier work of the sender's stream,
+// and written to the receiver's after that and after the earlier work of the receiver's stream. What follows in either
+// stream follows its own side of the message. The names of the two sides appear in findings, also later ones.
+struct simulator_message {
+    const void *from;
+    void *to;
+    size_t bytes;
+    struct CUstream_st *sender, *receiver; // streams
+    int from_device, to_device;
+    const char *sent, *received;
+};
+bool simulator_exchange(const struct simulator_message *message, size_t count);
+
+// A finding of such a library: a line that ends with a code in brackets.
+void simulator_report_communication(const char *line);
+
 // Sets the seed of the order in which blocks, and the warps of a block, start and continue, and in which bulk copies
 // complete; 0: blocks and warps in their natural order, copies as late as possible.
 void simulator_set_order(uint64_t seed);

@@ -47,6 +47,7 @@ struct problem_case {
     };
     enum input_family family;
     enum attention_dtype dtype;
+    int devices;    // the GPUs that the tensors are split over; 0: the operation knows no more than one
     bool has_scale; // else attention is scaled by 1 / sqrt(head_dim)
     float scale;
 };

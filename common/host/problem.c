@@ -11,18 +11,31 @@ struct row_layout layout_of_rows(int columns) {
     return (struct row_layout){.stride = {0, 0, columns}};
 }
 
+static int64_t row_of_part(const struct row_layout *layout, int64_t batch, int64_t head, int64_t n) {
+    int64_t rows = layout->n / layout->parts, part = n / rows, row = n % rows;
+    if (layout->zigzag) {
+        int64_t chunk = n / (rows / 2), last = 2 * layout->parts - 1;
+        part = chunk < layout->parts ? chunk : last - chunk;
+        row = n % (rows / 2) + (chunk < layout->parts ? 0 : rows / 2);
+    }
+    return (part * layout->batches + batch) * layout->stride[0] + head * layout->stride[1] + row * layout->stride[2];
+}
+
 int64_t layout_row(const struct row_layout *layout, int64_t row) {
     if (!layout->n)
         return row * layout->stride[2];
     int64_t n = row % layout->n, head = row / layout->n % layout->heads, batch = row / layout->n / layout->heads;
+    if (layout->parts)
+        return row_of_part(layout, batch, head, n);
     return batch * layout->stride[0] + head * layout->stride[1] + n * layout->stride[2];
 }
 
 bool layout_is_plain(const struct host_tensor *tensor) {
     const struct row_layout *l = &tensor->layout;
     int64_t columns = tensor->columns, batches = l->n ? tensor->rows / l->n / l->heads : 1;
-    return !l->n || ((l->n == 1 || l->stride[2] == columns) && (l->heads == 1 || l->stride[1] == columns * l->n) &&
-                     (batches == 1 || l->stride[0] == columns * l->n * l->heads));
+    return !l->n ||
+           (!l->parts && (l->n == 1 || l->stride[2] == columns) && (l->heads == 1 || l->stride[1] == columns * l->n) &&
+            (batches == 1 || l->stride[0] == columns * l->n * l->heads));
 }
 
 int64_t tensor_span(const struct host_tensor *tensor) {
@@ -30,6 +43,8 @@ int64_t tensor_span(const struct host_tensor *tensor) {
     if (!l->n)
         return tensor->rows * tensor->columns;
     int64_t batches = tensor->rows / l->n / l->heads;
+    if (l->parts)
+        return tensor->rows * tensor->columns;
     return (batches - 1) * l->stride[0] + (l->heads - 1) * l->stride[1] + (l->n - 1) * l->stride[2] + tensor->columns;
 }
 

@@ -14,6 +14,11 @@ enum { MAX_TENSORS = 9 };
 struct row_layout {
     int heads, n; // n = 0: one batch of one head, of which stride[2] alone counts
     int64_t stride[3];
+    // The rows of a head may be split over devices: a device's part has n / parts rows of each head and is stride[0] *
+    // batches elements after the part before. zigzag: of 2 * parts chunks of a head, part p has chunk p, and then chunk
+    // 2 * parts - 1 - p. 0: one part.
+    int parts, batches;
+    bool zigzag;
 };
 
 struct host_tensor {

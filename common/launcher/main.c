@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { SERIALISED_TEXT = 4096 };
+#define SIMULATED_DEVICES "4"
 
 static enum device_choice choose_device(const struct arguments *arguments) {
     bool bench = arguments->action == ACTION_BENCH;
@@ -59,6 +60,7 @@ static void use_simulator(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
     snprintf(path, sizeof path, "%s/../simulator%s%s", folder, old && *old ? ":" : "", old ? old : "");
     setenv("LD_LIBRARY_PATH", path, 1);
+    setenv("SIM_DEVICES", SIMULATED_DEVICES, 0); // for lessons on several GPUs; others take the first one
 }
 
 int main(int argc, char **argv) {

@@ -54,6 +54,8 @@ void case_text(const struct operation *operation, const struct problem_case *whi
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (*words[i])
             add(text, size, " %s", words[i]);
+    if (which->devices)
+        add(text, size, " on %d GPU%s", which->devices, which->devices == 1 ? "" : "s");
     if (which->has_scale)
         add_scale(text, size, " scale ", which->scale);
 }
@@ -73,6 +75,8 @@ void case_variables(const struct operation *operation, const struct problem_case
         add(text, size, " INPUTS=%s", family_of(operation, which));
     if (which->has_scale)
         add_scale(text, size, " SCALE=", which->scale);
+    if (which->devices)
+        add(text, size, " GPUS=%d", which->devices);
 }
 
 void case_title(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {
@@ -86,6 +90,8 @@ void case_title(const struct operation *operation, const struct problem_case *wh
         add(text, size, " %s", layout);
     if (which->family && !operation->is_matrix)
         add(text, size, " %s", inputs_name(which->family));
+    if (which->devices)
+        add(text, size, " on %d GPU%s", which->devices, which->devices == 1 ? "" : "s");
 }
 
 double case_host_bytes(const struct operation *operation, const struct problem_case *which) {

@@ -40,8 +40,7 @@ struct case_timing {
 
 static cudaError_t launch(void *context, int set, cudaStream_t stream) {
     const struct timed_kernel *timed_kernel = context;
-    return problem_launch(&timed_kernel->sets->set[set], timed_kernel->kernel, timed_kernel->sets->workspace.data,
-                          stream);
+    return problem_launch(&timed_kernel->sets->set[set], timed_kernel->kernel, &timed_kernel->sets->workspace, stream);
 }
 
 static cudaError_t launch_copy(void *context, int set, cudaStream_t stream) {
@@ -268,7 +267,7 @@ bool bench_case(struct bench *bench, const struct operation *operation, const st
         r.sets.set[i] = problem_create(&r.host, NULL, bench->device, bench->arguments->lse, 0);
     if (operation->times_copy && (int64_t)r.sets.set[0].tensor[operation->copied].bytes > workspace)
         workspace = (int64_t)r.sets.set[0].tensor[operation->copied].bytes;
-    r.sets.workspace = bench_workspace((size_t)workspace);
+    r.sets.workspace = bench_workspace((size_t)workspace, which->devices);
     time_kernels(&r);
     tensor_free(&r.sets.workspace);
     for (int i = 0; i < r.sets.rotation.count; i++)

@@ -75,9 +75,9 @@ static void create_buffers(struct ceilings *c, size_t l2_bytes) {
     CUDA(cudaMemGetInfo(&free_bytes, &total));
     c->bytes = 4 * l2_bytes > least ? 4 * l2_bytes : least;
     c->bytes = (c->bytes > free_bytes / 8 ? free_bytes / 8 : c->bytes) / 256 * 256;
-    c->from = bench_workspace(c->bytes);
-    c->to = bench_workspace(c->bytes);
-    c->sink = bench_workspace(c->fma_threads() * sizeof(float));
+    c->from = bench_workspace(c->bytes, 1);
+    c->to = bench_workspace(c->bytes, 1);
+    c->sink = bench_workspace(c->fma_threads() * sizeof(float), 1);
     CUDA(cudaMemset(c->from.data, 0, c->bytes));
 }
 

@@ -147,9 +147,9 @@ bool bench_is_baseline(const struct kernel *kernel) {
     return !strncmp(kernel->argument->name, "baseline-", 9);
 }
 
-struct device_tensor bench_workspace(size_t bytes) {
+struct device_tensor bench_workspace(size_t bytes, int devices) {
     struct device_tensor none = {0};
-    return bytes ? tensor_create(bytes, false, 0) : none;
+    return bytes ? tensor_create_parts(bytes, false, 0, devices ? devices : 1) : none;
 }
 
 void bench_record(const struct results_run *run, struct results_file file, struct results_rows *rows) {

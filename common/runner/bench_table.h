@@ -29,8 +29,8 @@ const char *bench_noise(const struct results_timing *timing);
 // Whether the kernel stands beside the ladder: a library's way, which may be missing here.
 bool bench_is_baseline(const struct kernel *kernel);
 
-// Memory for a kernel to work in; empty for 0 bytes.
-struct device_tensor bench_workspace(size_t bytes);
+// Memory for a kernel to work in, on each of the devices; empty for 0 bytes.
+struct device_tensor bench_workspace(size_t bytes, int devices);
 
 // Records the rows, or ends the process with one line.
 void bench_record(const struct results_run *run, struct results_file file, struct results_rows *rows);

@@ -84,6 +84,8 @@ int cases_list(const struct worker *worker, const struct arguments *arguments, e
             cases[i].family = family;
         if (operation->is_matrix)
             continue;
+        if (arguments->gpus && operation->several_devices)
+            cases[i].devices = arguments->gpus;
         if (arguments->has_scale) {
             cases[i].has_scale = true;
             cases[i].scale = arguments->scale;

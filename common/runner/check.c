@@ -29,7 +29,7 @@ static int finish(struct check *check) {
         diagnose_finding(check->first_finding);
     else if (check->wrong && !check->wrote && !report_blank_open(&check->report))
         diagnose_nothing();
-    else if (check->wrong && !report_blank_open(&check->report))
+    else if (check->wrong && !report_blank_open(&check->report) && check->operation->mistake_models)
         diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
 }
@@ -83,6 +83,7 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
     struct problem_case which = {
         .family = cases_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
+    which.devices = check->operation->several_devices ? arguments->gpus : 0;
     struct shape_argument shape = requested_shape(check);
     if (arguments->sample)
         dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;

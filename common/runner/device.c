@@ -70,6 +70,7 @@ struct device device_open(enum device_choice choice) {
     CUDA(cudaSetDevice(0));
     CUDA(cudaGetDeviceProperties(&properties, 0));
     device.limits.simulated = simulated;
+    device.limits.devices = devices;
     snprintf(device.name, sizeof device.name, "%.120s", properties.name);
     snprintf(device.limits.description, sizeof device.limits.description, "%s%s", device.name,
              simulated && !strstr(device.name, "simulat") ? " (simulated)" : "");

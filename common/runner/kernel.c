@@ -20,6 +20,13 @@ _Noreturn static void refuse(const char *source) {
     message_exit(EXIT_BAD_INPUT, "%s defines neither %s: see %s", source, names, operations[0]->header);
 }
 
+// The simulator's, where that is first in the loader's path; else the system's, or the one of ./setup --nccl. Kernels
+// are not linked with it, so that they can be compiled without it.
+static bool open_nccl(void) {
+    return dlopen("libnccl.so.2", RTLD_NOW | RTLD_GLOBAL) ||
+           dlopen("toolchain/nccl/libnccl.so.2", RTLD_NOW | RTLD_GLOBAL);
+}
+
 struct kernel kernel_load(const struct kernel_argument *argument) {
     struct kernel kernel = {.argument = argument};
     char path[PATH_MAX + 2];
@@ -27,6 +34,15 @@ struct kernel kernel_load(const struct kernel_argument *argument) {
     // Without a slash dlopen() would search the system's folders.
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why = library ? NULL : dlerror();
+    if (!library && strstr(why, "undefined symbol: nccl")) {
+        if (!open_nccl())
+            message_exit(EXIT_BAD_INPUT,
+                         "%s needs NCCL, and there is no libnccl.so.2: ./setup --nccl fetches it; "
+                         "DEVICE=sim needs none [no-nccl]",
+                         argument->name);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
     if (!library)
         message_exit(EXIT_BAD_INPUT, "%s cannot be loaded: %s", file, dlerror());
     for (int i = 0; operations[i] && !kernel.forward; i++) {

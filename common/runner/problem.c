@@ -46,8 +46,10 @@ bool problem_fits(const struct kernel *kernel, const struct problem_case *which,
         if (!host.tensor[i].optional)
             bytes += occupied_bytes(&host.tensor[i], device->limits.simulated);
     host_problem_free(&host);
-    double workspace = (double)kernel_workspace_bytes(kernel, which);
-    return device_holds(device, copies * bytes + workspace, case_host_bytes(operation, which), reason);
+    // All GPUs are alike, and each has its part.
+    double workspace = (double)kernel_workspace_bytes(kernel, which), parts = which->devices ? which->devices : 1;
+    return device_holds(device, copies * bytes / (device->limits.simulated ? 1 : parts) + workspace,
+                        case_host_bytes(operation, which), reason);
 }
 
 // A tensor as it lies in memory, in its own type, poison between its rows.
@@ -77,7 +79,7 @@ static void fill(const struct device_tensor *to, const struct host_tensor *from)
         fill_rows(to, from);
     } else if (!layout_is_plain(from)) {
         void *image = scatter(from);
-        tensor_fill(to, image, to->bytes);
+        tensor_fill(to, image, tensor_bytes(to));
         free(image);
     } else if (from->dtype == ATTENTION_FP32) {
         tensor_fill(to, from->values, (size_t)kept * sizeof(float));
@@ -93,11 +95,13 @@ struct device_problem problem_create(const struct host_problem *host, const stru
                                      const struct device *device, bool optional, uint64_t offset_seed) {
     struct device_problem p = {.host = host};
     bool guarded = !device->limits.simulated;
+    int parts = host->which.devices ? host->which.devices : 1;
     for (int i = 0; i < host->inputs + host->outputs; i++) {
         if (host->tensor[i].optional && !optional)
             continue;
         uint64_t unit = offset_seed ? inputs_random(offset_seed, STREAM_OFFSETS, (uint64_t)i) % OFFSETS : 0;
-        p.tensor[i] = tensor_create(bytes_of(&host->tensor[i]), guarded, (size_t)unit * OFFSET_UNIT);
+        p.tensor[i] =
+            tensor_create_parts(bytes_of(&host->tensor[i]) / (size_t)parts, guarded, (size_t)unit * OFFSET_UNIT, parts);
         p.tensor[i].sparse = is_sparse(&host->tensor[i], device->limits.simulated);
         if (i < host->inputs)
             fill(&p.tensor[i], &host->tensor[i]);
@@ -105,7 +109,7 @@ struct device_problem problem_create(const struct host_problem *host, const stru
     problem_poison(&p);
     size_t workspace = kernel ? kernel_workspace_bytes(kernel, &host->which) : 0;
     if (workspace) {
-        p.workspace = tensor_create(workspace, guarded, 0);
+        p.workspace = tensor_create_parts(workspace, guarded, 0, parts);
         if (guarded) // the simulator knows by itself what was never written
             tensor_poison(&p.workspace);
     }
@@ -180,20 +184,23 @@ void problem_poison(const struct device_problem *p) {
     }
 }
 
-cudaError_t problem_launch(const struct device_problem *p, const struct kernel *kernel, void *workspace,
-                           cudaStream_t stream) {
+cudaError_t problem_launch(const struct device_problem *p, const struct kernel *kernel,
+                           const struct device_tensor *workspace, cudaStream_t stream) {
     _Alignas(16) char call[CONTRACT_BYTES];
-    void *data[MAX_TENSORS];
-    for (int i = 0; i < MAX_TENSORS; i++)
-        data[i] = p->tensor[i].data;
-    kernel->operation->describe(p->host, data, workspace, call);
+    void *data[MOST_POINTERS] = {NULL};
+    for (int i = 0; i < POINTERS_PER_DEVICE; i++) {
+        const struct device_tensor *tensor = i < MAX_TENSORS ? &p->tensor[i] : workspace;
+        for (int device = 0; tensor; tensor = tensor->next, device++)
+            data[device * POINTERS_PER_DEVICE + i] = tensor->data;
+    }
+    kernel->operation->describe(p->host, data, workspace->data, call);
     return kernel->operation->launch(kernel->forward, call, stream);
 }
 
 // A tensor's bytes as they lie on the device.
 static char *image_of(const struct device_tensor *tensor) {
-    char *image = host_allocate((int64_t)tensor->bytes, 1);
-    CUDA(cudaMemcpy(image, tensor->data, tensor->bytes, cudaMemcpyDeviceToHost));
+    char *image = host_allocate((int64_t)tensor_bytes(tensor), 1);
+    tensor_read(tensor, image);
     return image;
 }
 
@@ -305,9 +312,13 @@ const char *problem_changed_input(const struct device_problem *p) {
             return p->host->tensor[i].name;
         if (p->tensor[i].sparse)
             continue;
-        size_t bytes = p->tensor[i].bytes < MOST_COMPARED ? p->tensor[i].bytes : MOST_COMPARED;
+        size_t all = tensor_bytes(&p->tensor[i]),
+               bytes = all < MOST_COMPARED || p->tensor[i].next ? all : MOST_COMPARED;
         void *image = expected_image(&p->host->tensor[i], bytes), *now = host_allocate((int64_t)bytes, 1);
-        CUDA(cudaMemcpy(now, p->tensor[i].data, bytes, cudaMemcpyDeviceToHost));
+        if (p->tensor[i].next)
+            tensor_read(&p->tensor[i], now);
+        else
+            CUDA(cudaMemcpy(now, p->tensor[i].data, bytes, cudaMemcpyDeviceToHost));
         same = !memcmp(image, now, bytes);
         free(image);
         free(now);

@@ -40,8 +40,8 @@ size_t problem_bytes(const struct host_problem *host);
 void problem_poison(const struct device_problem *problem);
 
 // Calls the kernel's function, which does not wait; workspace: its own, or one that several problems share.
-cudaError_t problem_launch(const struct device_problem *problem, const struct kernel *kernel, void *workspace,
-                           cudaStream_t stream);
+cudaError_t problem_launch(const struct device_problem *problem, const struct kernel *kernel,
+                           const struct device_tensor *workspace, cudaStream_t stream);
 
 // All outputs that are there, whole, one after the other, in the host's order.
 void problem_outputs(const struct device_problem *problem, float *outputs);

@@ -27,13 +27,41 @@ struct device_tensor tensor_create(size_t bytes, bool guarded, size_t offset) {
     return tensor;
 }
 
+struct device_tensor tensor_create_parts(size_t bytes, bool guarded, size_t offset, int parts) {
+    struct device_tensor first = {0}, **next = &first.next;
+    for (int i = 0; i < parts; i++) {
+        CUDA(cudaSetDevice(i));
+        struct device_tensor part = tensor_create(bytes, guarded, offset);
+        CUDA(cudaDeviceSynchronize()); // what follows comes from device 0
+        if (i == 0) {
+            first = part;
+            continue;
+        }
+        *next = host_allocate(1, sizeof part);
+        **next = part;
+        next = &(*next)->next;
+    }
+    CUDA(cudaSetDevice(0));
+    return first;
+}
+
 void tensor_free(struct device_tensor *tensor) {
+    if (tensor->next) {
+        tensor_free(tensor->next);
+        free(tensor->next);
+    }
     if (tensor->allocation)
         CUDA(cudaFree(tensor->allocation));
     memset(tensor, 0, sizeof *tensor);
 }
 
 void tensor_fill(const struct device_tensor *tensor, const void *host, size_t period) {
+    if (tensor->next) {
+        const char *from = host;
+        for (const struct device_tensor *part = tensor; part; from += part->bytes, part = part->next)
+            CUDA(cudaMemcpy(part->data, from, part->bytes, cudaMemcpyHostToDevice));
+        return;
+    }
     size_t filled = period < tensor->bytes ? period : tensor->bytes;
     CUDA(cudaMemcpy(tensor->data, host, filled, cudaMemcpyHostToDevice));
     // What is filled is a whole number of periods, so it can be doubled on the device.
@@ -44,8 +72,19 @@ void tensor_fill(const struct device_tensor *tensor, const void *host, size_t pe
     }
 }
 
+size_t tensor_bytes(const struct device_tensor *tensor) {
+    return tensor ? tensor->bytes + tensor_bytes(tensor->next) : 0;
+}
+
+void tensor_read(const struct device_tensor *tensor, void *host) {
+    char *to = host;
+    for (const struct device_tensor *part = tensor; part; to += part->bytes, part = part->next)
+        CUDA(cudaMemcpy(to, part->data, part->bytes, cudaMemcpyDeviceToHost));
+}
+
 void tensor_poison(const struct device_tensor *tensor) {
-    CUDA(cudaMemset(tensor->data, POISON_BYTE, tensor->bytes));
+    for (const struct device_tensor *part = tensor; part; part = part->next)
+        CUDA(cudaMemset(part->data, POISON_BYTE, part->bytes));
 }
 
 static bool is_poisoned(const void *device, size_t bytes) {
@@ -59,6 +98,8 @@ static bool is_poisoned(const void *device, size_t bytes) {
 }
 
 bool tensor_guards_intact(const struct device_tensor *tensor) {
+    if (tensor->next && !tensor_guards_intact(tensor->next))
+        return false;
     return (!tensor->before || is_poisoned(tensor->allocation, tensor->before)) &&
            (!tensor->after || is_poisoned(tensor->data + tensor->bytes, tensor->after));
 }

@@ -73,7 +73,8 @@ struct second_call {
 
 static struct second_call call_concurrently(struct service *s, const struct wire_request *request) {
     size_t bytes = problem_bytes(&s->host) + kernel_workspace_bytes(&s->kernel, &s->host.which);
-    struct second_call second = {.made = request->concurrent && bytes <= MOST_CONCURRENT_BYTES};
+    struct second_call second = {.made = request->concurrent && !s->kernel.operation->one_at_a_time &&
+                                         bytes <= MOST_CONCURRENT_BYTES};
     if (!second.made)
         return second;
     second.problem = problem_create(&s->host, &s->kernel, &s->device, request->optional, 0);
@@ -82,7 +83,7 @@ static struct second_call call_concurrently(struct service *s, const struct wire
     problem_rest(second.stream);
     recording_describe(&second.problem);
     device_concurrent(DEVICE_CONCURRENT);
-    if (problem_launch(&second.problem, &s->kernel, second.problem.workspace.data, second.stream) != cudaSuccess)
+    if (problem_launch(&second.problem, &s->kernel, &second.problem.workspace, second.stream) != cudaSuccess)
         cudaGetLastError(); // the checked call reports the same error
     device_concurrent(DEVICE_CONCURRENT_ENDED);
     return second;
@@ -144,7 +145,7 @@ static void reach_reuse(struct service *s) {
         enum device_state state;
         struct message cause;
         s->calls_left--;
-        cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, 0);
+        cudaError_t launch = problem_launch(&s->problem, &s->kernel, &s->problem.workspace, 0);
         if (!launch_finish(launch, &before, s->kernel.operation->forward, &state, &cause))
             s->calls_left = 0;
         if (state != DEVICE_WELL)
@@ -177,7 +178,7 @@ static void call(struct service *s, const struct wire_request *request) {
     struct device_counts counts = device_counts();       // the concurrent call has the same counts
     bool recorded = request->delayed && !request->rerun; // only calls of cases are recorded, not those of the diagnosis
     recording_describe(&s->problem);
-    cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, stream);
+    cudaError_t launch = problem_launch(&s->problem, &s->kernel, &s->problem.workspace, stream);
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);

@@ -92,10 +92,8 @@ static bool check_copies(struct warp *warp, const struct bound *bound, const str
             uint64_t at = begin > rows->address ? begin : rows->address;
             element_name_global(access->allocation, (size_t)(at - access->allocation->address), element);
             if (lane >= 0)
-                warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane, "{here} %s %s, which a %s %s%s",
-                            writes ? "writes" : "reads", element,
-                            rows->written && !other->work.rows[!side].height ? "memset" : "copy",
-                            rows->written ? "writes" : "reads",
+                warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane, "{here} %s %s, which %s %s%s",
+                            writes ? "writes" : "reads", element, other->work.what, rows->written ? "writes" : "reads",
                             other->declared ? " in a concurrent call in another stream" : reason(other));
             return true;
         }
@@ -160,8 +158,9 @@ static bool check_rows(const struct concurrent_work *other, const char *what, co
                 continue;
             char element[ELEMENT_NAME_TEXT];
             element_name_global(allocation, (size_t)(begin - allocation->address), element);
-            sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s the bytes from %s on, which a copy or memset %s%s", what,
-                            rows->written ? "writes" : "reads", element, its->written ? "writes" : "reads",
+            sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s the bytes from %s on, which %s %s%s", what,
+                            rows->written ? "writes" : "reads", element, other->work.what,
+                            its->written ? "writes" : "reads",
                             "; nothing orders the two, which are in different streams");
             return true;
         }
@@ -178,8 +177,8 @@ static void note_host_rows(const struct work_rows *rows) {
     }
 }
 
-void race_streams_copy(unsigned timeline, const char *what, const struct work_rows rows[2]) {
-    struct work work = {.timeline = timeline, .rows = {rows[0], rows[1]}};
+void race_streams_copy(unsigned timeline, const char *what, const char *later, const struct work_rows rows[2]) {
+    struct work work = {.what = later, .timeline = timeline, .rows = {rows[0], rows[1]}};
     size_t count;
     timeline_add(&work, false);
     struct concurrent_work *concurrent = timeline_concurrent(&count);

@@ -26,7 +26,8 @@ void race_streams_report(struct warp *warp, const struct bound *bound, int lane,
 // Compares an access with concurrent copies.
 void race_streams_access(struct warp *warp, const struct bound *bound, const struct access *access);
 
-// A copy or memset, called `what`, that accesses these rows: compares it with concurrent work. height 0: none.
-void race_streams_copy(unsigned timeline, const char *what, const struct work_rows rows[2]);
+// A copy or memset, called `what`, that accesses these rows: compares it with concurrent work. height 0: none. later:
+// its name in reports of later accesses, which stays valid.
+void race_streams_copy(unsigned timeline, const char *what, const char *later, const struct work_rows rows[2]);
 
 #endif

@@ -61,6 +61,7 @@ struct host_thread {
 
 static void *run_blocks(void *argument) {
     const struct host_thread *host = argument;
+    sim_memory_set_device(host->run->launch->ordinal); // memory that a kernel allocates is its device's
     resident_run(host->run, host->number);
     return NULL;
 }

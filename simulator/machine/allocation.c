@@ -25,7 +25,30 @@ static struct sim_allocation freed[FREED_REMEMBERED]; // a ring buffer; only add
 static size_t freed_count;
 static struct sim_allocation *retired; // freed by a kernel, not yet unmapped
 static unsigned allocations_made;
-static size_t used_bytes, capacity_bytes = SIZE_MAX;
+static size_t used_bytes[SIM_DEVICES], capacity_bytes = SIZE_MAX; // used: by device
+static bool peer_enabled[SIM_DEVICES][SIM_DEVICES];               // [device][peer]
+static _Thread_local int current_device;
+
+void sim_memory_set_device(int device) {
+    current_device = device;
+}
+
+int sim_memory_device(void) {
+    return current_device;
+}
+
+void sim_memory_enable_peer(int device, int peer, bool enabled) {
+    peer_enabled[device][peer] = enabled;
+}
+
+bool sim_memory_peer_is_enabled(int device, int peer) {
+    return peer_enabled[device][peer];
+}
+
+bool sim_memory_is_reachable(int device, const struct sim_allocation *allocation) {
+    int owner = allocation->device;
+    return owner == device || owner == SIM_NO_DEVICE || peer_enabled[device][owner];
+}
 
 static size_t round_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
@@ -94,7 +117,7 @@ static void insert(struct sim_allocation *allocation) {
 static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enum sim_allocation_kind kind,
                                               const char *name) {
     bool host = kind == SIM_ALLOCATION_HOST;
-    size_t room = host ? SIZE_MAX / 4 : capacity_bytes - used_bytes;
+    size_t room = host ? SIZE_MAX / 4 : capacity_bytes - used_bytes[current_device];
     if (size == 0 || size > room || size > WINDOW_END - SIM_GLOBAL_WINDOW || !make_room())
         return NULL;
     if (!address)
@@ -119,11 +142,12 @@ static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enu
         .written = (uint8_t *)bytes + round_up(size, 64),
         .all_written = host,
         .kind = kind,
+        .device = host ? SIM_NO_DEVICE : current_device,
         .name = name,
         .id = ++allocations_made,
     };
     insert(allocation);
-    used_bytes += host ? 0 : size;
+    used_bytes[current_device] += host ? 0 : size;
     return allocation;
 }
 
@@ -136,6 +160,7 @@ struct sim_allocation *sim_memory_adopt(void *bytes, size_t size) {
                                               .bytes = bytes,
                                               .all_written = true, // so that it needs no shadow
                                               .kind = SIM_ALLOCATION_HOST,
+                                              .device = SIM_NO_DEVICE,
                                               .id = ++allocations_made};
         insert(allocation);
     }
@@ -183,7 +208,8 @@ static bool release(uint64_t address, bool retire) {
     if (found) {
         memmove(live + position - 1, live + position, (live_count - position) * sizeof *live);
         live_count--;
-        used_bytes -= allocation->kind == SIM_ALLOCATION_HOST ? 0 : allocation->size;
+        if (allocation->device != SIM_NO_DEVICE)
+            used_bytes[allocation->device] -= allocation->size;
         freed[freed_count++ % FREED_REMEMBERED] = *allocation;
         if (retire) {
             allocation->next_retired = retired;
@@ -332,13 +358,15 @@ void sim_memory_note_written(void) {
 
 void sim_memory_set_capacity(size_t bytes) {
     pthread_rwlock_wrlock(&lock);
-    capacity_bytes = bytes > used_bytes ? bytes : used_bytes;
+    capacity_bytes = bytes;
+    for (int i = 0; i < SIM_DEVICES; i++)
+        capacity_bytes = capacity_bytes > used_bytes[i] ? capacity_bytes : used_bytes[i];
     pthread_rwlock_unlock(&lock);
 }
 
 void sim_memory_usage(size_t *used, size_t *capacity) {
     pthread_rwlock_rdlock(&lock);
-    *used = used_bytes;
+    *used = used_bytes[current_device];
     *capacity = capacity_bytes;
     pthread_rwlock_unlock(&lock);
 }

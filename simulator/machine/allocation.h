@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The most devices that are simulated.
+enum { SIM_DEVICES = 8, SIM_NO_DEVICE = -1 };
+
 // The 49-bit generic address space. A device pointer given to the program is an address in the global window.
 #define SIM_SHARED_WINDOW 0x0000010000000000ull // + byte offset in the block's shared memory
 #define SIM_LOCAL_WINDOW 0x0000020000000000ull  // + byte offset in the thread's local memory
@@ -32,11 +35,21 @@ struct sim_allocation {
     size_t races_bytes;
     struct host_pages *host_pages; // kind HOST: see analyses/host_access.c; NULL until they are needed
     enum sim_allocation_kind kind;
+    int device;       // whose memory it is; kind HOST: SIM_NO_DEVICE, all devices access it
     const char *name; // variables: their name; heap: NULL
     unsigned id;      // 1, 2, ... in order of allocation
     size_t mapped_bytes;
     struct sim_allocation *next_retired;
 };
+
+// The device of the calling host thread: allocations are made in its memory. 0 at first.
+void sim_memory_set_device(int device);
+int sim_memory_device(void);
+
+// Whether kernels on a device can access the memory: their own, and after sim_memory_enable_peer a peer's.
+bool sim_memory_is_reachable(int device, const struct sim_allocation *allocation);
+void sim_memory_enable_peer(int device, int peer, bool enabled);
+bool sim_memory_peer_is_enabled(int device, int peer);
 
 // NULL if the total would exceed the device's capacity or the host has no memory left.
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
@@ -76,6 +89,7 @@ void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const 
 // Marks the allocations that are completely written. Called before each launch.
 void sim_memory_note_written(void);
 
+// The capacity of each device; what is used on the calling thread's one.
 void sim_memory_set_capacity(size_t bytes);
 void sim_memory_usage(size_t *used, size_t *capacity);
 

@@ -38,6 +38,7 @@ struct sim_launch {
     size_t dynamic_shared_bytes;
     const void *parameters; // parameter block with the layout of ptx_kernel.param
     const struct sim_device *device;
+    int ordinal;                   // of the device, from 0 on
     uint64_t grid_workspace;       // device address of the workspace by which a cooperative launch synchronizes; 0: the
                                    // launch is not cooperative
     struct sim_dim cluster;        // blocks of a cluster; a divisor of the grid

@@ -10,13 +10,13 @@ enum { MOST_PENDING = 1024 }; // the oldest work beyond that counts as complete
 
 static struct timeline {
     bool open, blocking;
+    int device; // of a created stream
     struct timeline_clock clock;
     // Of the last launch, if nothing follows it: the clock before it, the clock at which its first threads may have
     // started, and whether it waits for the launch before it.
     bool ends_in_launch, waited;
     struct timeline_clock before, start;
-} timelines[TIMELINES] = {
-    [TIMELINE_LEGACY] = {.open = true, .blocking = true}, [TIMELINE_PER_THREAD] = {.open = true, .blocking = true}};
+} timelines[TIMELINES] = {[0 ... TIMELINE_FIRST - 1] = {.open = true, .blocking = true}};
 
 static struct timeline_clock host;
 static uint32_t serial;
@@ -34,19 +34,26 @@ static bool is_before(const struct work *work, const struct timeline_clock *cloc
     return work->serial <= clock->latest[work->timeline];
 }
 
-// What follows in a blocking stream waits for the legacy default stream, and what follows there for all of them.
+static int device_of(unsigned number) {
+    return number < TIMELINE_FIRST ? (int)(number / TIMELINE_DEFAULTS) : timelines[number].device;
+}
+
+// What follows in a blocking stream waits for the legacy default stream of its device, and what follows there for all
+// of that device.
 static struct timeline *synchronized_timeline(unsigned number) {
     struct timeline *timeline = &timelines[number];
+    int device = device_of(number);
+    unsigned legacy = TIMELINE_LEGACY + (unsigned)device * TIMELINE_DEFAULTS;
     join(&timeline->clock, &host);
-    for (unsigned i = 0; i < TIMELINES && number == TIMELINE_LEGACY; i++)
-        if (timelines[i].blocking)
+    for (unsigned i = 0; i < TIMELINES && number == legacy; i++)
+        if (timelines[i].blocking && device_of(i) == device)
             join(&timeline->clock, &timelines[i].clock);
     if (timeline->blocking)
-        join(&timeline->clock, &timelines[TIMELINE_LEGACY].clock);
+        join(&timeline->clock, &timelines[legacy].clock);
     return timeline;
 }
 
-unsigned timeline_open(bool blocking) {
+unsigned timeline_open(bool blocking, int device) {
     unsigned number = TIMELINE_FIRST;
     while (number < TIMELINES - 1 && timelines[number].open)
         number++;
@@ -55,6 +62,7 @@ unsigned timeline_open(bool blocking) {
     timelines[number].blocking |= blocking || number == TIMELINES - 1;
     timelines[number].blocking &= blocking || number == TIMELINES - 1;
     timelines[number].ends_in_launch = false;
+    timelines[number].device = device;
     return number;
 }
 
@@ -89,10 +97,11 @@ void timeline_host_wait_for(unsigned number) {
     timeline_host_wait(&synchronized_timeline(number)->clock);
 }
 
-void timeline_host_wait_for_all(void) {
-    struct timeline_clock all;
+void timeline_host_wait_for_device(int device) {
+    struct timeline_clock all = {{0}};
     for (unsigned i = 0; i < TIMELINES; i++)
-        all.latest[i] = timelines[i].clock.latest[i];
+        if (device_of(i) == device)
+            join(&all, &timelines[i].clock);
     timeline_host_wait(&all);
 }
 

@@ -6,11 +6,20 @@
 #ifndef SIMULATOR_MACHINE_TIMELINE_H
 #define SIMULATOR_MACHINE_TIMELINE_H
 
+#include "allocation.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TIMELINE_LEGACY, TIMELINE_PER_THREAD, TIMELINE_FIRST, TIMELINES = 64 };
+// Each device has two default streams: device d's are TIMELINE_LEGACY and TIMELINE_PER_THREAD + d * TIMELINE_DEFAULTS.
+enum {
+    TIMELINE_LEGACY,
+    TIMELINE_PER_THREAD,
+    TIMELINE_DEFAULTS,
+    TIMELINE_FIRST = TIMELINE_DEFAULTS * SIM_DEVICES,
+    TIMELINES = 96
+};
 
 // A point in the order, such as a recorded event: the serial number of the latest work of each timeline before it.
 struct timeline_clock {
@@ -18,18 +27,18 @@ struct timeline_clock {
 };
 
 // The timeline of a new stream. If there are too many, streams share one, which can only hide a race. blocking: it
-// waits for the legacy default stream, and that stream for it.
-unsigned timeline_open(bool blocking);
+// waits for the legacy default stream of its device, and that stream for it.
+unsigned timeline_open(bool blocking, int device);
 void timeline_close(unsigned timeline);
 
 // The point at which all earlier work of the timeline is complete; all later work of the timeline waits for the point.
 void timeline_record(unsigned timeline, struct timeline_clock *point);
 void timeline_wait(unsigned timeline, const struct timeline_clock *point);
 
-// The host has waited for the point, for a timeline, or for the device.
+// The host has waited for the point, for a timeline, or for a device.
 void timeline_host_wait(const struct timeline_clock *point);
 void timeline_host_wait_for(unsigned timeline);
-void timeline_host_wait_for_all(void);
+void timeline_host_wait_for_device(int device);
 
 // Rows of bytes that a copy or a memset accesses.
 struct work_rows {
@@ -42,7 +51,8 @@ struct sim_kernel;
 
 // A launch, a copy or a memset.
 struct work {
-    uint32_t serial; // 1, 2, ... in the order of the calls
+    const char *what; // of a copy or memset: "a copy"
+    uint32_t serial;  // 1, 2, ... in the order of the calls
     unsigned timeline;
     const struct sim_kernel *kernel; // NULL: a copy or memset,
     struct work_rows rows[2];        // which accesses these; height 0: none

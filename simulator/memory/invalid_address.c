@@ -1,5 +1,6 @@
 #include "invalid_address.h"
 
+#include "../machine/block.h"
 #include "../machine/element_names.h"
 #include "../machine/warp.h"
 
@@ -52,6 +53,17 @@ static void find_cause(uint64_t address, bool freed, const struct sim_allocation
     else if (is_host_memory(address))
         snprintf(cause, CAUSE_TEXT,
                  "a pointer to the program's own memory was passed to the kernel, instead of one from cudaMalloc().");
+}
+
+enum step peer_access_report(struct warp *warp, const struct bound *bound, const struct sim_allocation *allocation,
+                             bool writes, int lane) {
+    char owner[ELEMENT_NAME_TEXT];
+    int device = warp->run->launch->ordinal;
+    element_name_allocation(allocation, owner);
+    warp_report(warp, SIM_FINDING_PEER_ACCESS, bound, NULL, lane,
+                "{here} %s %s, which is in the memory of device %d, but the kernel runs on device %d",
+                writes ? "writes" : "reads", owner, allocation->device, device);
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
 enum step invalid_address_report(struct warp *warp, const struct bound *bound, const struct access *access, int lane) {

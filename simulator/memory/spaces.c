@@ -144,6 +144,8 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
         return invalid_address_report(warp, bound, access, first_lane(access->mask));
     }
     bool writes = access_writes(access) || access_is_atomic(access);
+    if (!sim_memory_is_reachable(warp->run->launch->ordinal, allocation))
+        return peer_access_report(warp, bound, allocation, writes, first_lane(access->mask));
     if (writes && allocation->kind == SIM_ALLOCATION_CONST_VARIABLE) {
         warp_report(warp, SIM_FINDING_READ_ONLY, bound, NULL, first_lane(access->mask), "{here} writes to %s",
                     allocation->name);

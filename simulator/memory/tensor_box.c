@@ -1,5 +1,6 @@
 // Checks of bulk copies, and the addresses of the rows of a tensor's box: see tensor_box.h.
 #include "tensor_box.h"
+#include "invalid_address.h"
 
 #include "../analyses/race_global.h"
 #include "../machine/access.h"
@@ -38,6 +39,8 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
                            : "");
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
+    if (!sim_memory_is_reachable(warp->run->launch->ordinal, *allocation))
+        return peer_access_report(warp, bound, *allocation, writes, lane);
     struct access access = {
         .space = PTX_GLOBAL,
         .kind = !writes              ? ACCESS_LOAD

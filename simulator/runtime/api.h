@@ -9,6 +9,7 @@
 //   launch.c        <<< >>>: checks, parameter block, execution; launch_deferred.c: launches by graphs and kernels
 //   stream.c, event.c  order and time; all work is complete when a call returns
 //   device.c        the simulated GPU; properties.c: its properties
+//   peer.c, transfer.c  several devices: peer access, copies; messages of a communication library
 //   function.c, occupancy.c  kernel attributes; resident blocks per SM
 //   graph.c, graph_node.c, graph_memory.c, graph_exec.c, capture.c  CUDA graphs and stream capture
 //   array.c, texture.c  CUDA arrays, texture and surface objects

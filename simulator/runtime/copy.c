@@ -105,7 +105,7 @@ static bool is_pageable(const void *address) {
 // is a copy to pageable memory, which the driver makes in the call.
 static void order_copy(unsigned timeline, bool synchronous, const void *to_address, const struct region *to,
                        const void *from_address, const struct region *from, bool within_device) {
-    race_streams_copy(timeline, synchronous ? "a copy" : "an asynchronous copy",
+    race_streams_copy(timeline, synchronous ? "a copy" : "an asynchronous copy", "a copy",
                       (struct work_rows[2]){rows_of(to_address, to, true), rows_of(from_address, from, false)});
     if ((synchronous && !within_device) || is_pageable(to_address))
         timeline_host_wait_for(timeline);
@@ -145,7 +145,7 @@ static cudaError_t set_rows(unsigned timeline, void *address, int value, size_t 
     struct side side = {0};
     cudaError_t error = device_side(&side, "the memory", address, extent(&bytes));
     if (error == cudaSuccess)
-        race_streams_copy(timeline, "a memset", (struct work_rows[2]){rows_of(address, &bytes, true)});
+        race_streams_copy(timeline, "a memset", "a memset", (struct work_rows[2]){rows_of(address, &bytes, true)});
     for (size_t row = 0; row < bytes.height && error == cudaSuccess; row++) {
         uint8_t *to = side.bytes + row * bytes.pitch;
         for (size_t i = 0; element > 1 && i < region->width; i++)
@@ -207,11 +207,20 @@ struct operation *new_memset_operation(void *address, size_t pitch, int value, s
 
 // ---- The calls
 
+cudaError_t copy_bytes_unordered(void *to_address, const void *from_address, size_t size) {
+    struct side to = {0}, from = {0};
+    cudaError_t error = resolve(&to, to_address, size, &from, from_address, size, cudaMemcpyDeviceToDevice);
+    if (error == cudaSuccess)
+        copy_row(&to, 0, &from, 0, size);
+    return error;
+}
+
 static cudaError_t copy_rows_sync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                   size_t height, enum cudaMemcpyKind kind) {
     cudaError_t error = capture_reject_all("the call synchronizes with the device");
-    return error == cudaSuccess ? copy_rows(TIMELINE_LEGACY, true, to, to_pitch, from, from_pitch, width, height, kind)
-                                : error;
+    return error == cudaSuccess
+               ? copy_rows(stream_timeline(NULL), true, to, to_pitch, from, from_pitch, width, height, kind)
+               : error;
 }
 
 static cudaError_t copy_rows_async(cudaStream_t stream, void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -231,8 +240,9 @@ cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, si
 
 static cudaError_t set_sync(void *address, int value, size_t pitch, size_t width, size_t height) {
     cudaError_t error = capture_reject_legacy();
-    return error == cudaSuccess ? set_rows(TIMELINE_LEGACY, address, value, 1, &(struct region){pitch, width, height})
-                                : error;
+    return error == cudaSuccess
+               ? set_rows(stream_timeline(NULL), address, value, 1, &(struct region){pitch, width, height})
+               : error;
 }
 
 static cudaError_t set_async(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {

@@ -10,6 +10,9 @@
 cudaError_t copy_bytes_sync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 
+// Moves bytes of device memory at once; the order among other work is the caller's to keep.
+cudaError_t copy_bytes_unordered(void *to, const void *from, size_t size);
+
 // The device address of size bytes of the device variable that a host symbol denotes (symbol.c).
 cudaError_t symbol_range(const void *symbol, size_t offset, size_t size, void **device);
 

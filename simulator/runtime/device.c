@@ -123,14 +123,39 @@ static const struct device devices[] = {
 #define DEVICES (sizeof devices / sizeof devices[0])
 
 static const struct device *current;
+static int count = 1;
 
 const struct device *device_current(void) {
     return current;
 }
 
+int device_count(void) {
+    return count;
+}
+
+int device_ordinal(void) {
+    return sim_memory_device();
+}
+
+static cudaError_t read_count(void) {
+    const char *text = getenv("SIM_DEVICES");
+    if (!text || !*text)
+        return cudaSuccess;
+    char *end;
+    long devices = strtol(text, &end, 10);
+    if (*end || devices < 1 || devices > SIM_DEVICES)
+        return api_error(cudaErrorNoDevice, "invalid SIM_DEVICES=%s: the simulator has 1 to %d devices", text,
+                         SIM_DEVICES);
+    count = (int)devices;
+    return cudaSuccess;
+}
+
 cudaError_t device_initialise(void) {
     if (current)
         return cudaSuccess;
+    cudaError_t error = read_count();
+    if (error != cudaSuccess)
+        return error;
     const char *key = getenv("SIMULATOR_DEVICE");
     if (!key || *key == '\0')
         key = devices[0].key;
@@ -149,9 +174,14 @@ cudaError_t device_initialise(void) {
 }
 
 cudaError_t device_check_ordinal(int ordinal) {
-    if (ordinal != 0)
-        return api_error(cudaErrorInvalidDevice, "invalid device ordinal %d: the simulator has one device, 0", ordinal);
-    return cudaSuccess;
+    if (ordinal >= 0 && ordinal < count)
+        return cudaSuccess;
+    if (count == 1)
+        return api_error(cudaErrorInvalidDevice,
+                         "invalid device ordinal %d: the simulator has one device, 0; SIM_DEVICES=n gives it more",
+                         ordinal);
+    return api_error(cudaErrorInvalidDevice, "invalid device ordinal %d: the simulator has devices 0 to %d", ordinal,
+                     count - 1);
 }
 
 static cudaError_t write_int(int *to, int value) {
@@ -162,22 +192,29 @@ static cudaError_t write_int(int *to, int value) {
 }
 
 // An unknown SIMULATOR_DEVICE is an error even for a query.
-static cudaError_t device_count(int *count) {
+static cudaError_t get_count(int *devices) {
     cudaError_t error = api_entry_error() == cudaErrorNoDevice ? cudaErrorNoDevice : cudaSuccess;
-    cudaError_t written = write_int(count, error == cudaSuccess ? 1 : 0);
+    cudaError_t written = write_int(devices, error == cudaSuccess ? count : 0);
     return error != cudaSuccess ? error : written;
 }
 
-cudaError_t cudaGetDeviceCount(int *count) {
-    return HOST_CALL(device_count(count));
+cudaError_t cudaGetDeviceCount(int *devices) {
+    return HOST_CALL(get_count(devices));
 }
 
 cudaError_t cudaGetDevice(int *device) {
-    return HOST_CALL(write_int(device, 0));
+    return HOST_CALL(write_int(device, device_ordinal()));
+}
+
+static cudaError_t set_device(int ordinal) {
+    cudaError_t error = device_check_ordinal(ordinal);
+    if (error == cudaSuccess)
+        sim_memory_set_device(ordinal);
+    return error;
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return DEVICE_CALL(device_check_ordinal(device));
+    return DEVICE_CALL(set_device(device));
 }
 
 cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags) {
@@ -194,19 +231,6 @@ static cudaError_t set_flags(unsigned flags) {
     return cudaSuccess;
 }
 
-// There is only one device, so no peer access.
-static cudaError_t can_access_peer(int *can, int device, int peer) {
-    if (!can || device != 0 || peer != 0)
-        return api_error(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue,
-                         "invalid device ordinal: the simulator has one device, 0");
-    *can = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    return DEVICE_CALL(can_access_peer(can, device, peer));
-}
-
 cudaError_t cudaSetDeviceFlags(unsigned int flags) {
     return DEVICE_CALL(set_flags(flags));
 }
@@ -216,7 +240,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 static cudaError_t synchronize(void) {
-    timeline_host_wait_for_all();
+    timeline_host_wait_for_device(device_ordinal());
     return capture_reject_all("the call synchronizes with the device");
 }
 
@@ -224,8 +248,8 @@ cudaError_t cudaDeviceSynchronize(void) {
     return SYNCHRONIZING_CALL(synchronize());
 }
 
-// Frees everything that the program created on the device: memory, streams, events, the values of device variables, and
-// errors. Kernels stay registered, so that the program can go on.
+// Frees everything that the program created, on all devices: memory, streams, events, the values of device variables,
+// and errors. Kernels stay registered, so that the program can go on.
 static cudaError_t reset(void) {
     module_unload_all();
     texture_free_all();
@@ -238,7 +262,8 @@ static cudaError_t reset(void) {
     graph_free_all();
     stream_destroy_all();
     event_destroy_all();
-    timeline_host_wait_for_all();
+    for (int i = 0; i < count; i++)
+        timeline_host_wait_for_device(i);
     timeline_forget();
     api_clear_errors();
     return cudaSuccess;

@@ -17,10 +17,14 @@ struct device {
 // Selects the device at the first call of the process. cudaErrorNoDevice if SIMULATOR_DEVICE is unknown.
 cudaError_t device_initialise(void);
 
-// The device; valid once device_initialise has succeeded.
+// The properties of the devices, which are all alike; valid once device_initialise has succeeded.
 const struct device *device_current(void);
 
-// cudaSuccess if ordinal is the one device, 0.
+// The number of devices, SIM_DEVICES= of the environment, 1 by default; and the calling thread's one (cudaSetDevice).
+int device_count(void);
+int device_ordinal(void);
+
+// cudaErrorInvalidDevice if there is no such device.
 cudaError_t device_check_ordinal(int ordinal);
 
 #endif

@@ -1,6 +1,7 @@
 // cudaMalloc and related calls. Device memory has its own address range, which the host cannot access, so that a mix-up
 // of host and device pointers fails as on a GPU. host_memory.c has the memory that host and device share.
 #include "device_memory.h"
+#include "device.h"
 #include "graph.h"
 #include "host_memory.h"
 #include "stream.h"
@@ -143,7 +144,7 @@ static cudaError_t release(void *pointer) {
 static cudaError_t release_sync(void *pointer) {
     cudaError_t error = pointer ? capture_reject_all("the call synchronizes with the device") : cudaSuccess;
     if (error == cudaSuccess)
-        timeline_host_wait_for_all(); // not promised, but so it is on all GPUs
+        timeline_host_wait_for_device(device_ordinal()); // not promised, but so it is on all GPUs
     return error == cudaSuccess ? release(pointer) : error;
 }
 
@@ -188,9 +189,10 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     if (!attributes)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
-    if (device_memory_find(pointer)) {
+    const struct sim_allocation *allocation = device_memory_find(pointer);
+    if (allocation) {
         attributes->type = cudaMemoryTypeDevice;
-        attributes->device = 0;
+        attributes->device = allocation->device;
         attributes->devicePointer = (void *)pointer;
         return cudaSuccess;
     }
@@ -198,7 +200,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     attributes->hostPointer = (void *)pointer;
     if (kind != HOST_PLAIN) {
         attributes->type = kind == HOST_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
-        attributes->device = 0;
+        attributes->device = device_ordinal();
         attributes->devicePointer = (void *)pointer;
     }
     return cudaSuccess;

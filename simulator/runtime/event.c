@@ -1,5 +1,6 @@
 // Events. Recording an event stores the host's time: all earlier work is complete by then, and no later work has
 // started. So the elapsed time between two events is the simulation's time on this host, and says nothing about a GPU.
+#include "device.h"
 #include "graph.h"
 #include "stream.h"
 
@@ -10,6 +11,7 @@
 
 struct CUevent_st {
     unsigned flags;
+    int device;
     bool recorded;
     struct timeline_clock point; // at which it was recorded
     struct timespec time;
@@ -49,6 +51,7 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags) {
     if (!created)
         return api_error(cudaErrorMemoryAllocation, "out of host memory");
     created->flags = flags;
+    created->device = device_ordinal();
     created->next = events;
     events = created;
     *event = created;
@@ -82,6 +85,9 @@ cudaError_t event_record(cudaEvent_t event, cudaStream_t stream) {
     cudaError_t error = event_check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
+    if (error == cudaSuccess && event->device != stream_device(stream))
+        error = api_error(cudaErrorInvalidResourceHandle, "the event belongs to device %d, and the stream to device %d",
+                          event->device, stream_device(stream));
     if (error == cudaSuccess && !capture_record_event(event, stream)) {
         event->recorded = true;
         timeline_record(stream_timeline(stream), &event->point);
@@ -152,6 +158,9 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t e
         return error;
     if (!start->recorded || !end->recorded)
         return api_error(cudaErrorInvalidResourceHandle, "an event was never recorded");
+    if (start->device != end->device)
+        return api_error(cudaErrorInvalidResourceHandle, "the events belong to devices %d and %d", start->device,
+                         end->device);
     if (((start->flags | end->flags) & cudaEventDisableTiming) != 0)
         return api_error(cudaErrorInvalidResourceHandle, "an event was created with cudaEventDisableTiming");
     timeline_host_wait(&end->point);

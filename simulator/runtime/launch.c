@@ -226,6 +226,7 @@ cudaError_t launch_packed(const struct function *function, const struct configur
         .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
         .parameters = parameters,
         .device = &device_current()->simulated,
+        .ordinal = device_ordinal(),
         .grid_workspace = workspace ? workspace->address : 0,
         .resident_blocks = resident_blocks(function, configuration),
         .timeline = stream_timeline(configuration->stream),
@@ -273,6 +274,8 @@ static cudaError_t run_or_record(const void *host_or_handle, const struct functi
 static cudaError_t launch(const void *host_or_handle, struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
+    if (error == cudaSuccess)
+        error = stream_check_device(configuration->stream);
     if (error == cudaSuccess)
         error = function_find_loaded(host_or_handle, &function);
     if (error == cudaSuccess)

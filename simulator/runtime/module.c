@@ -16,6 +16,8 @@ struct module {
     struct function *functions;
     struct variable *variables;
     struct module *next;
+    struct module
+        *on[SIM_DEVICES]; // of a registered module, the instance of each device; [0]: itself. NULL: not used yet
 };
 
 static struct module *modules;
@@ -24,6 +26,7 @@ struct module *module_register(const void *fatbin_wrapper) {
     struct module *module = calloc(1, sizeof *module);
     if (module) {
         module->fatbin_wrapper = fatbin_wrapper;
+        module->on[0] = module;
         module->next = modules;
         modules = module;
     }
@@ -81,13 +84,49 @@ void module_add_managed(struct module *module, void **host_pointer, const char *
     }
 }
 
+// The module's instance on the calling thread's device; NULL: out of host memory.
+static struct module *instance(struct module *module) {
+    struct module **on = &module->on[device_ordinal()];
+    if (*on || !(*on = calloc(1, sizeof **on)))
+        return *on;
+    (*on)->fatbin_wrapper = module->fatbin_wrapper;
+    for (const struct function *function = module->functions; function; function = function->next)
+        module_add_function(*on, function->host, function->name);
+    for (const struct variable *variable = module->variables; variable; variable = variable->next) {
+        struct variable *added = add_variable(*on, variable->name, variable->size);
+        if (added) {
+            added->host = variable->host;
+            added->managed = variable->managed;
+        }
+    }
+    return *on;
+}
+
+static struct function *function_named(const struct module *module, const char *name) {
+    for (struct function *function = module && name ? module->functions : NULL; function; function = function->next)
+        if (strcmp(function->name, name) == 0)
+            return function;
+    return NULL;
+}
+
+// The registered function; a handle may be of any instance.
+static const struct function *registered_function(const struct module *module, const void *host_or_handle) {
+    for (const struct function *function = module->functions; function; function = function->next) {
+        if (function->host == host_or_handle)
+            return function;
+        for (int i = 0; i < SIM_DEVICES; i++)
+            if (module->on[i] && function_named(module->on[i], function->name) == host_or_handle)
+                return function;
+    }
+    return NULL;
+}
+
 cudaError_t function_find(const void *host_or_handle, struct function **found) {
     for (struct module *module = modules; module; module = module->next) {
-        for (struct function *function = module->functions; function; function = function->next) {
-            if (function->host == host_or_handle || function == host_or_handle) {
-                *found = function;
-                return cudaSuccess;
-            }
+        const struct function *function = registered_function(module, host_or_handle);
+        if (function) {
+            *found = function_named(instance(module), function->name);
+            return *found ? cudaSuccess : api_error(cudaErrorMemoryAllocation, "out of host memory");
         }
     }
     *found = NULL;
@@ -97,19 +136,20 @@ cudaError_t function_find(const void *host_or_handle, struct function **found) {
 }
 
 struct function *function_at_address(const struct function *of, uint64_t address) {
-    const char *name = ptx_function_name(of->module->code, address);
-    for (struct function *function = name ? of->module->functions : NULL; function; function = function->next)
-        if (strcmp(function->name, name) == 0)
-            return function;
+    return function_named(of->module, ptx_function_name(of->module->code, address));
+}
+
+static struct variable *variable_of(const struct module *module, const void *host) {
+    for (struct variable *variable = module ? module->variables : NULL; variable; variable = variable->next)
+        if (variable->host == host)
+            return variable;
     return NULL;
 }
 
 struct variable *variable_find(const void *host) {
-    for (struct module *module = modules; module; module = module->next) {
-        for (struct variable *variable = module->variables; variable; variable = variable->next)
-            if (variable->host == host)
-                return variable;
-    }
+    for (struct module *module = modules; module; module = module->next)
+        if (variable_of(module, host))
+            return variable_of(instance(module), host);
     return NULL;
 }
 
@@ -143,16 +183,13 @@ static void unload(struct module *module) {
 
 void module_unload_all(void) {
     for (struct module *module = modules; module; module = module->next)
-        unload(module);
+        for (int i = 0; i < SIM_DEVICES; i++)
+            if (module->on[i])
+                unload(module->on[i]);
 }
 
-void module_unregister(struct module *module) {
-    struct module **link = &modules;
-    while (*link && *link != module)
-        link = &(*link)->next;
-    if (!*link)
-        return;
-    *link = module->next;
+// own_managed: the memory of its managed variables is freed, too.
+static void free_module(struct module *module, bool own_managed) {
     unload(module);
     while (module->functions) {
         struct function *function = module->functions;
@@ -162,12 +199,25 @@ void module_unregister(struct module *module) {
     while (module->variables) {
         struct variable *variable = module->variables;
         module->variables = variable->next;
-        if (variable->managed)
+        if (variable->managed && own_managed)
             sim_memory_free(variable->managed->address);
         free(variable->name);
         free(variable);
     }
     free(module);
+}
+
+void module_unregister(struct module *module) {
+    struct module **link = &modules;
+    while (*link && *link != module)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    *link = module->next;
+    for (int i = 1; i < SIM_DEVICES; i++)
+        if (module->on[i])
+            free_module(module->on[i], false);
+    free_module(module, true);
 }
 
 static bool has_device_address(const struct ptx_variable *variable) {

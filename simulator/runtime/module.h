@@ -1,5 +1,7 @@
 // Modules: the kernels and variables that a program registers before main(). A module is one fat binary, usually of one
-// .cu file. The runtime parses its PTX at the first use of one of its kernels or variables.
+// .cu file. The runtime parses its PTX at the first use of one of its kernels or variables. Each device has an instance
+// of its own, with its own variables and its own attributes of kernels; the functions below use the instance of the
+// calling thread's device.
 #ifndef SIMULATOR_RUNTIME_MODULE_H
 #define SIMULATOR_RUNTIME_MODULE_H
 
@@ -56,7 +58,7 @@ cudaError_t function_find(const void *host_or_handle, struct function **function
 // (cudaErrorNotSupported), no memory for the module's variables (cudaErrorMemoryAllocation).
 cudaError_t function_find_loaded(const void *host_or_handle, struct function **function);
 
-// The kernel of the same module at a device address; NULL if there is none.
+// The kernel of the same instance at a device address; NULL if there is none.
 struct function *function_at_address(const struct function *of, uint64_t address);
 
 // NULL if no variable with that host address is registered.

@@ -145,7 +145,7 @@ static cudaError_t pci_bus_id(char *text, int length, int ordinal) {
     if (error == cudaSuccess && (!text || length < (int)sizeof "0000:00:00.0"))
         error = api_error(cudaErrorInvalidValue, "the buffer must hold 13 characters");
     if (error == cudaSuccess)
-        strcpy(text, "0000:00:00.0");
+        snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)ordinal & 0xff);
     return error;
 }
 

@@ -1,5 +1,6 @@
 // Streams: see stream.h.
 #include "stream.h"
+#include "device.h"
 #include "graph.h"
 
 #include "../analyses/from_host.h"
@@ -11,7 +12,7 @@
 
 struct CUstream_st {
     unsigned flags;
-    int priority;
+    int priority, device;
     unsigned long long id;
     unsigned timeline;
     struct CUstream_st *next;
@@ -46,9 +47,23 @@ cudaError_t stream_check(cudaStream_t stream) {
 }
 
 unsigned stream_timeline(cudaStream_t stream) {
-    return stream == cudaStreamPerThread ? TIMELINE_PER_THREAD
-           : is_default(stream)          ? TIMELINE_LEGACY
+    unsigned defaults = (unsigned)device_ordinal() * TIMELINE_DEFAULTS;
+    return stream == cudaStreamPerThread ? defaults + TIMELINE_PER_THREAD
+           : is_default(stream)          ? defaults + TIMELINE_LEGACY
                                          : stream->timeline;
+}
+
+int stream_device(cudaStream_t stream) {
+    return is_default(stream) ? device_ordinal() : stream->device;
+}
+
+cudaError_t stream_check_device(cudaStream_t stream) {
+    if (stream_device(stream) == device_ordinal())
+        return cudaSuccess;
+    return api_error(cudaErrorInvalidResourceHandle,
+                     "the stream belongs to device %d, and the calling thread's current device is %d: call "
+                     "cudaSetDevice(%d) before the launch",
+                     stream_device(stream), device_ordinal(), stream_device(stream));
 }
 
 bool stream_is_after_inputs(cudaStream_t stream) {
@@ -88,7 +103,8 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority) {
     created->flags = flags;
     created->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
     created->id = ++last_id;
-    created->timeline = timeline_open(!(flags & cudaStreamNonBlocking));
+    created->device = device_ordinal();
+    created->timeline = timeline_open(!(flags & cudaStreamNonBlocking), created->device);
     created->next = streams;
     streams = created;
     *stream = created;

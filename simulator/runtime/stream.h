@@ -15,6 +15,13 @@ cudaError_t stream_check(cudaStream_t stream);
 
 unsigned long long stream_id(cudaStream_t stream);
 
+// The device of a stream; of a default stream, that of the calling thread.
+int stream_device(cudaStream_t stream);
+
+// cudaErrorInvalidResourceHandle if the stream is another device's than the calling thread's: kernels cannot be
+// launched in it.
+cudaError_t stream_check_device(cudaStream_t stream);
+
 // Whether the stream synchronizes with the legacy default stream.
 bool stream_is_blocking(cudaStream_t stream);
 

@@ -1,0 +1,143 @@
+// Lesson 30: ring attention. Keys and values go round from GPU to GPU, behind the attention to those that have arrived
+// before; partial results are merged.
+//
+// architecture: sm_90a
+#include "ring.cuh"
+
+#include "attention_part.cuh"
+#include "merge.cuh"
+
+// A rank's workspace: keys and values that have arrived, twice, since one pair is used while the next one arrives; o
+// and lse of one step; what has been merged so far, in fp32.
+struct Workspace {
+    char *kv[2];
+    void *part_o;
+    float *part_lse, *sum, *lse;
+    size_t bytes;
+};
+
+static size_t kv_bytes(const ring_attention_problem &p) {
+    return aligned(2 * kv_elements(p)); // of K, as many of V
+}
+
+static Workspace workspace_of(const ring_attention_problem &p, void *begin) {
+    const size_t rows = (size_t)p.batch * p.heads * p.n;
+    char *next = (char *)begin;
+    auto take = [&](size_t bytes) {
+        char *taken = next;
+        next += aligned(bytes);
+        return taken;
+    };
+    Workspace w = {{take(2 * kv_bytes(p)), take(2 * kv_bytes(p))}};
+    w.part_o = take(2 * rows * p.head_dim);
+    w.part_lse = (float *)take(4 * rows);
+    w.sum = (float *)take(4 * rows * p.head_dim);
+    w.lse = (float *)take(4 * rows);
+    w.bytes = (size_t)(next - (char *)begin);
+    return w;
+}
+
+static size_t workspace_bytes(const ring_attention_problem *p) {
+    return workspace_of(*p, NULL).bytes;
+}
+
+struct Keys {
+    const char *k, *v;
+};
+
+// The keys and values that rank r has at a step: its own, then those that have arrived.
+static Keys keys_at(const ring_attention_problem &p, int r, int step) {
+    if (step == 0)
+        return {(const char *)p.part[r].k, (const char *)p.part[r].v};
+    const char *kv = workspace_of(p, p.part[r].workspace).kv[step % 2];
+    return {kv, kv + kv_bytes(p)};
+}
+
+// Passes the keys and values of a step on to the next rank, and takes those of the next step from the previous one.
+static ncclResult_t pass_on(const ring_attention_problem &p, Ring *ring, int r, int step) {
+    const Rank &rank = ring->rank[r];
+    const Keys sent = keys_at(p, r, step), received = keys_at(p, r, step + 1);
+    const int next = (r + 1) % p.devices, previous = (r + p.devices - 1) % p.devices;
+    const size_t count = kv_elements(p);
+    ncclResult_t result = ncclSuccess;
+    // TODO 1 (about 7 lines): Send K and V to the next rank, and receive from the previous one, in the exchange stream.
+    result = ncclSend(sent.k, count, nccl_type(p), next, rank.comm, rank.exchange);
+    if (result == ncclSuccess)
+        result = ncclSend(sent.v, count, nccl_type(p), next, rank.comm, rank.exchange);
+    if (result == ncclSuccess)
+        result = ncclRecv((void *)received.k, count, nccl_type(p), previous, rank.comm, rank.exchange);
+    if (result == ncclSuccess)
+        result = ncclRecv((void *)received.v, count, nccl_type(p), previous, rank.comm, rank.exchange);
+    // END TODO 1
+    return result;
+}
+
+static cudaError_t exchange(const ring_attention_problem &p, Ring *ring, int step) {
+    ncclResult_t result = ncclGroupStart();
+    for (int r = 0; r < p.devices && result == ncclSuccess; r++)
+        result = pass_on(p, ring, r, step);
+    const ncclResult_t ended = ncclGroupEnd();
+    return nccl_error(result == ncclSuccess ? ended : result);
+}
+
+// Relative to the larger of two log-sum-exps no exponential overflows.
+__device__ inline MergeWeights merge_weights(float first, float second) {
+    const float largest = fmaxf(first, second), unit = largest == -INFINITY ? 0.0f : largest;
+    const float a = expf(first - unit), b = expf(second - unit);
+    MergeWeights weights = {0.0f, 0.0f, -INFINITY};
+    // TODO 2 (about 2 lines): The share of each partial result, and the log-sum-exp of both together.
+    if (a + b > 0.0f)
+        weights = {a / (a + b), b / (a + b), unit + logf(a + b)};
+    // END TODO 2
+    return weights;
+}
+
+// Attention of rank r's queries to the keys of a step, which are those of rank `owner`.
+static cudaError_t attend(const ring_attention_problem &p, int r, int step, cudaStream_t stream) {
+    const int owner = (r - step + p.devices) % p.devices;
+    if (p.causal && owner > r)
+        return cudaSuccess; // all of these keys come after the queries
+    const ring_attention_part &part = p.part[r];
+    const Workspace w = workspace_of(p, part.workspace);
+    const Keys keys = keys_at(p, r, step);
+    float *lse = part.lse ? part.lse : w.lse;
+    attention_problem a = own_attention(p, r);
+    a.k = keys.k, a.v = keys.v, a.causal = p.causal && owner == r;
+    if (step == 0) {
+        a.lse = lse;
+        return attention_part(&a, stream);
+    }
+    a.o = w.part_o, a.lse = w.part_lse;
+    const cudaError_t error = attention_part(&a, stream);
+    const int last_step = p.causal ? r : p.devices - 1;
+    const Merge all = {part.o, w.sum, lse, w.part_o, w.part_lse, 0, p.n, 0, p.n, step == 1, step == last_step};
+    return error == cudaSuccess ? merge(p, all, stream) : error;
+}
+
+const struct ring_attention_lesson ring_attention_lesson = RING_LESSON;
+
+cudaError_t ring_attention_forward(const ring_attention_problem *p, cudaStream_t stream) {
+    Ring *ring;
+    cudaError_t error = open_ring(p->devices, &ring);
+    if (error == cudaSuccess)
+        error = begin_ring(ring, stream);
+    for (int step = 0; step < p->devices && error == cudaSuccess; step++) {
+        // The kernel of this step waits for the previous exchange. The exchange of this step overwrites keys and values
+        // of the previous kernel.
+        error = for_each_rank(p->devices, [&](int r) {
+            const Rank &rank = ring->rank[r];
+            cudaError_t error = cudaSuccess;
+            // TODO 3 (about 3 lines): Order the two streams of a rank.
+            error = order(rank.exchange, rank.exchanged, rank.compute);
+            if (error == cudaSuccess)
+                error = order(rank.compute, rank.computed, rank.exchange);
+            // END TODO 3
+            return error;
+        });
+        if (error == cudaSuccess && step + 1 < p->devices)
+            error = exchange(*p, ring, step);
+        if (error == cudaSuccess)
+            error = for_each_rank(p->devices, [&](int r) { return attend(*p, r, step, ring->rank[r].compute); });
+    }
+    return error == cudaSuccess ? end_ring(ring, stream) : error;
+}
