@@ -263,8 +263,8 @@ static void *refer(const struct host_problem *problem, const struct row_sample *
     return attention_operation.refer(problem, sample);
 }
 
-static double rms_limit(const struct host_problem *problem, const void *reference, int64_t rows) {
-    return attention_operation.rms_limit(problem, reference, rows);
+static double rms_limit(const struct host_problem *problem, const void *reference, int output, int64_t rows) {
+    return attention_operation.rms_limit(problem, reference, output, rows);
 }
 
 static void release(void *reference) {

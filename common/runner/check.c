@@ -29,7 +29,7 @@ static int finish(struct check *check) {
         diagnose_finding(check->first_finding);
     else if (check->wrong && !check->wrote && !report_blank_open(&check->report))
         diagnose_nothing();
-    else if (check->wrong && !report_blank_open(&check->report) && check->operation->mistake_models)
+    else if (check->wrong && !report_blank_open(&check->report))
         diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
 }
