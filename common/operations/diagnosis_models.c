@@ -26,19 +26,19 @@ static bool is_predicted(double value, double bound, float got) {
     return fabs(got - value) <= bound;
 }
 
-// Whether a prediction is what the kernel computed: all elements within their bounds, and next to nothing of the error
-// left.
+// Whether a prediction is what the kernel computed: all elements within their bounds, and of those that are wrong next
+// to nothing of the error left.
 static bool predicts(const struct prediction *p, const struct prediction *right, const float *got, int64_t elements) {
     double left = 0, error = 0;
     for (int64_t i = 0; i < elements; i++) {
         if (!is_predicted(p->value[i], p->bound[i], got[i]))
             return false;
-        if (isfinite(p->value[i]) && isfinite(right->value[i]) && isfinite(got[i])) {
+        if (isfinite(p->value[i]) && isfinite(got[i]) && !is_predicted(right->value[i], right->bound[i], got[i])) {
             left += (got[i] - p->value[i]) * (got[i] - p->value[i]);
             error += (got[i] - right->value[i]) * (got[i] - right->value[i]);
         }
     }
-    return left <= unexplained * unexplained * error || error == 0;
+    return left <= unexplained * unexplained * error;
 }
 
 // Drops the models that do not compute what the kernel does for the case. A right output drops those that predict
