@@ -63,12 +63,13 @@ static void move_in_fragment(enum fragment_rule rule, int *row, int *column) {
 
 // The row that lies where a contiguous tensor would have this one; of the output, the one that is stored where this one
 // should lie. NONE: a gap.
-static int64_t row_if_packed(const struct host_tensor *t, bool is_output, int64_t row) {
-    const int64_t at = layout_row(&t->layout, row);
+static int64_t row_if_packed(const struct host_tensor *t, const struct operand_rule *rule, bool is_output, int n,
+                             int64_t row) {
+    const int64_t at = layout_row(&t->layout, row), first = rule->n ? row / n * n : 0;
     if (is_output)
         return at % t->columns || at / t->columns >= t->rows ? NONE : at / t->columns;
     for (int64_t r = 0; r < t->rows; r++)
-        if (layout_row(&t->layout, r) == row * t->columns)
+        if (layout_row(&t->layout, r) == layout_row(&t->layout, first) + (row - first) * t->columns)
             return r;
     return NONE;
 }
@@ -82,10 +83,10 @@ static int64_t place_of(const struct observed *x, const struct operand_rule *rul
     int64_t first = head * n;
     switch (rule->change) {
     case OPERAND_ROWS:
-        r = map_of(&rule->map, r, n);
+        r = rule->from ? rule->from[r] : map_of(&rule->map, r, n);
         break;
     case OPERAND_COLUMNS:
-        c = map_of(&rule->map, c, d);
+        c = rule->from ? rule->from[c] : map_of(&rule->map, c, d);
         break;
     case OPERAND_HEADS:
         first = first_row(s, rule, tensor, head);
@@ -93,7 +94,7 @@ static int64_t place_of(const struct observed *x, const struct operand_rule *rul
     case OPERAND_TRANSPOSED:
         return tensor == O ? first * d + (r * d + c) % n * d + (r * d + c) / n : first * d + (int64_t)c * n + r;
     case OPERAND_PACKED:
-        first = row_if_packed(&x->problem.tensor[tensor], tensor == O, row);
+        first = row_if_packed(&x->problem.tensor[tensor], rule, tensor == O, n, row);
         r = first == NONE ? NONE : 0;
         break;
     case OPERAND_FRAGMENT:
@@ -115,7 +116,7 @@ static bool is_shared(const struct operand_rule *rule) {
 static const int read_as[][3] = {{Q, V, K}, {K, Q, V}, {Q, K, K}, {Q, V, V}};
 
 // The tensors as the kernel finds them; NULL in place of one that is as it should be. False: some lies outside.
-static bool move_all(const struct observed *x, const struct operand_rule *rule, float *moved[3]) {
+static bool move_all(const struct observed *x, const struct operand_rule *rule, int width, float *moved[3]) {
     const float *own[] = {x->own_q, x->problem.tensor[K].values, x->own_v};
     const int d = x->which.attention.head_dim;
     bool inside = true;
@@ -125,14 +126,14 @@ static bool move_all(const struct observed *x, const struct operand_rule *rule, 
         moved[t] = NULL;
         if (!(rule->tensors >> t & 1) || is_shared(rule) || (rule->change == OPERAND_TENSORS && from == t))
             continue;
-        moved[t] = host_allocate(rows * d, sizeof **moved);
+        moved[t] = host_allocate(rows * width, sizeof **moved);
         for (int64_t r = 0; r < rows; r++)
-            for (int c = 0; c < d; c++) {
+            for (int c = 0; c < width; c++) {
                 const int64_t place = rule->change == OPERAND_TENSORS
                                           ? (r < x->problem.tensor[from].rows ? r * d + c : NONE)
                                           : place_of(x, rule, t, r, c);
                 inside = inside && (place != NONE || rule->change != OPERAND_TENSORS);
-                moved[t][r * d + c] = place == NONE ? 0 : own[from][place];
+                moved[t][r * width + c] = place == NONE ? 0 : own[from][place];
             }
     }
     return inside;
@@ -143,8 +144,9 @@ static bool move_all(const struct observed *x, const struct operand_rule *rule, 
 struct moved {
     const struct observed *x;
     const struct operand_rule *rule;
-    float *tensor[3];
-    double *weight; // [nk]
+    float *tensor[3]; // with rows of `width` columns
+    double *weight;   // [nk]
+    int width;
 };
 
 // The columns that are compared.
@@ -156,9 +158,8 @@ static int end_column(const struct observed *x) {
 }
 
 static const float *row_of(const struct moved *m, int tensor, int64_t row) {
-    const int d = m->x->which.attention.head_dim;
     const float *own[] = {m->x->own_q, m->x->problem.tensor[K].values, m->x->own_v};
-    return (m->tensor[tensor] ? m->tensor[tensor] : own[tensor]) + row * d;
+    return m->tensor[tensor] ? m->tensor[tensor] + row * m->width : own[tensor] + row * m->x->which.attention.head_dim;
 }
 
 // The first row of the head of K or V that a row reads.
@@ -171,7 +172,9 @@ static int64_t keys_of(const struct moved *m, int tensor, int64_t row) {
 // The weights of a row. False: they read outside.
 static bool weigh(const struct moved *m, int64_t row) {
     const struct attention_shape *s = &m->x->which.attention;
-    const int attended = shape_attended_keys(s, (int)(row % s->nq)), d = s->head_dim;
+    const int attended = shape_attended_keys(s, (int)(row % s->nq));
+    // What has been moved past the last column of both meets there.
+    const int d = m->tensor[Q] && m->tensor[K] ? m->width : s->head_dim;
     const int64_t keys = keys_of(m, K, row);
     double maximum = -INFINITY, sum = 0;
     if (keys + s->nk > m->x->problem.tensor[K].rows)
@@ -225,9 +228,13 @@ static bool row_fits(const struct moved *m, int64_t row) {
 }
 
 bool explanation_of_operands_holds(struct explanation *one, const struct case_seen *s) {
-    struct moved m = {.x = s->x, .rule = &one->operand};
+    enum { PANEL = 64 };
+    const int d = s->x->which.attention.head_dim;
+    struct moved m = {.x = s->x, .rule = &one->operand, .width = d};
     int64_t failing = 0, wrong = 0;
-    bool inside = move_all(s->x, &one->operand, m.tensor);
+    if (one->operand.change == OPERAND_FRAGMENT || (one->operand.map.kind == MAP_MODULO && one->operand.map.n == PANEL))
+        m.width = (d + PANEL - 1) / PANEL * PANEL; // rows of shared memory
+    bool inside = move_all(s->x, &one->operand, m.width, m.tensor);
     m.weight = host_allocate(s->nk, sizeof *m.weight);
     one->fitting = one->rows = 0;
     for (int64_t r = 0; r < s->rows && inside && 10 * failing <= s->rows; r++) {
@@ -261,10 +268,43 @@ static void try_maps(enum operand_change change, int count, const unsigned *tens
     const int found = count > 1 ? maps_of(count, maps) : 0;
     for (int i = 0; i < found; i++)
         for (int t = 0; t < kinds; t++)
-            // The score of one key for all keys is no score at all.
-            if (!(tensors[t] >> K & 1 && maps[i].kind == MAP_FIRST && !maps[i].n))
+            // One key for all keys is what is left where the others have no weight.
+            if (!(tensors[t] & (1u << K | 1u << V) && maps[i].kind == MAP_FIRST && !maps[i].n))
                 try((struct operand_rule){.change = change, .tensors = tensors[t], .map = maps[i]}, s,
                     5 + 2 * t + map_cost(&maps[i]), all);
+}
+
+// Whether in all rows column `to` of the output, or in all heads row `to`, is right for another one.
+static bool holds_other(const struct observed *x, bool of_columns, int to, int from) {
+    const int d = x->which.attention.head_dim, nq = x->which.attention.nq;
+    for (int64_t r = 0; r < x->rows; r++)
+        for (int c = 0; c < d; c++) {
+            const int64_t place = of_columns ? r * d + from : (r - r % nq + from) * d + c;
+            if (!x->missing[r] && (of_columns ? c == to : r % nq == to) &&
+                !(fabs(x->o[r * d + c] - x->right_o[place]) <= 2 * x->tolerance * x->size_o[place]))
+                return false;
+        }
+    return true;
+}
+
+// Reads off which column, or row of its head, each one of the output holds.
+static void try_places(const struct case_seen *s, bool of_columns, struct explanations *all) {
+    enum { MOST = 256 };
+    const int count = of_columns ? s->x->which.attention.head_dim : s->nq;
+    int others = 0, found = 0;
+    for (int to = 0; to < count && to == found && count <= MOST; to++) {
+        int from = to;
+        for (int i = 0; i <= count && !holds_other(s->x, of_columns, to, from); i++)
+            from = i;
+        s->table->from[to] = (int16_t)from;
+        found += from < count;
+        others += from != to;
+    }
+    if (found == count && others)
+        try((struct operand_rule){.change = of_columns ? OPERAND_COLUMNS : OPERAND_ROWS,
+                                  .tensors = 1u << O,
+                                  .from = s->table->from},
+            s, 12, all);
 }
 
 // Least squares of what each element of the dot product counts, from the logarithms of the weights.
@@ -321,7 +361,8 @@ static bool read_times(const struct case_seen *s, float *times) {
 
 void explain_operands(const struct case_seen *s, struct explanations *all) {
     static const unsigned heads[] = {1u << K | 1u << V, 1u << K, 1u << V, 1u << Q},
-                          columns[] = {1u << K, 1u << Q, 1u << V, 1u << O, 1u << K | 1u << Q},
+                          columns[] = {1u << K, 1u << Q,           1u << V,
+                                       1u << O, 1u << K | 1u << Q, 1u << Q | 1u << K | 1u << V},
                           rows[] = {1u << Q, 1u << V, 1u << K, 1u << K | 1u << V, 1u << O},
                           fragments[] = {1u << K,
                                          1u << Q,
@@ -347,8 +388,9 @@ void explain_operands(const struct case_seen *s, struct explanations *all) {
                 try((struct operand_rule){.change = OPERAND_HEADS, .tensors = heads[t], .n = n}, s, 5 + n + t, all);
     for (int t = Q; t <= O; t++)
         try((struct operand_rule){.change = OPERAND_TRANSPOSED, .tensors = 1u << t, .n = 0}, s, 6, all);
-    for (int t = 0; t < COUNT_PACKED && shape->layout != LAYOUT_BHND; t++)
-        try((struct operand_rule){.change = OPERAND_PACKED, .tensors = packed[t], .n = 0}, s, 6 + t, all);
+    for (int t = 0; t < 2 * COUNT_PACKED && shape->layout != LAYOUT_BHND; t++)
+        try((struct operand_rule){.change = OPERAND_PACKED, .tensors = packed[t % COUNT_PACKED], .n = t / COUNT_PACKED},
+            s, 6 + t, all);
     for (int n = 0; n < FRAGMENTS; n++)
         for (int t = 0; t < COUNT_FRAGMENTS; t++)
             try((struct operand_rule){.change = OPERAND_FRAGMENT, .tensors = fragments[t], .n = n}, s, 7 + n + t, all);
@@ -356,10 +398,12 @@ void explain_operands(const struct case_seen *s, struct explanations *all) {
         try((struct operand_rule){.change = OPERAND_TIMES, .times = s->times}, s, 8, all);
     if (all->count)
         return;
-    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 5, s, all);
+    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 6, s, all);
     try_maps(OPERAND_ROWS, s->nk, rows + 1, 3, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows, 1, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows + 4, 1, s, all);
+    for (int of_columns = 0; of_columns < 2 && !all->count && s->x->column == ANY_COLUMN; of_columns++)
+        try_places(s, of_columns, all);
 }
 
 // ---- Words ----------------------------------------------------------------------------------------------------------
@@ -405,7 +449,16 @@ static const char *print_heads(const struct operand_rule *rule, FILE *out) {
 
 static const char *print_map(const struct operand_rule *rule, FILE *out) {
     char map[100];
+    int first = 0;
     map_text(&rule->map, map, sizeof map);
+    while (rule->from && rule->from[first] == first)
+        first++;
+    if (rule->from) {
+        const bool of_rows = rule->change == OPERAND_ROWS;
+        fprintf(out, "The output holds other %s: %s %d holds that of %d", of_rows ? "rows" : "columns",
+                of_rows ? "row" : "column", first, rule->from[first]);
+        return of_rows ? "output-rows-displaced" : "columns-displaced";
+    }
     if (rule->change == OPERAND_COLUMNS) {
         const bool of_scores = rule->tensors & (1u << Q | 1u << K);
         fprintf(out,
@@ -415,6 +468,7 @@ static const char *print_map(const struct operand_rule *rule, FILE *out) {
                 : rule->tensors == 1u << K ? "keys"
                 : rule->tensors == 1u << V ? "V"
                 : rule->tensors == 1u << O ? "the output"
+                : rule->tensors >> V & 1   ? "queries, keys and values"
                                            : "queries and keys",
                 map);
         return of_scores ? "q-k-elements-displaced" : "columns-displaced";
