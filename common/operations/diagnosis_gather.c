@@ -308,10 +308,10 @@ const char *explanation_of_gather_print(const struct explanation *one, int nk, F
     case GATHER_FRAGMENT:
         return print_fragment(one, out);
     case GATHER_NOT_OWN:
-        fprintf(
-            out,
-            "For query i key i %c %d has no weight; the weights of the other keys are right up to one common factor",
-            one->n[0] < 0 ? '-' : '+', abs(one->n[0]));
+        snprintf(map, sizeof map, one->n[0] < 0 ? "i - 1" : one->n[0] ? "i + 1" : "i");
+        fprintf(out,
+                "For query i key %s has no weight; the weights of the other keys are right up to one common factor",
+                map);
         return "own-key-without-weight";
     case GATHER_SCORES:
         fputs("The values are multiplied by the scores themselves, not by their exponentials", out);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_COLUMNS = 1000, MOST_OBSERVED = 1 << 15, ROWS = 6 };
+enum { SEED = 4711, MOST_COLUMNS = 1000, MOST_OBSERVED = 1 << 16, ROWS = 6 };
 
 static bool observe(const struct diagnosed *kernel, int columns, uint64_t seed, struct observed *x);
 
