@@ -26,7 +26,7 @@ bool attention_observe_again(const struct observed *x, int longer, struct observ
 // Tables hold for their own length alone.
 static bool needs_same_length(const struct explanations *all) {
     for (int i = 0; i < all->count; i++)
-        if (all->list[i].gather == GATHER_TABLE ||
+        if (all->list[i].gather == GATHER_TABLE || all->list[i].operand.from ||
             (all->list[i].operand.change == OPERAND_TENSORS && all->list[i].operand.n == 1))
             return true;
     return false;

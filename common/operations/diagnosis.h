@@ -106,6 +106,8 @@ enum gather {
     GATHER_ROWS,     // those of another row
     GATHER_FRAGMENT, // bits of the query and of the key, as a position in a tile, are exchanged
     GATHER_TABLE,    // those of the keys of a table, so many times
+    GATHER_SCORES,   // the scores
+    GATHER_NOT_OWN,  // its own, but for the key whose index is the query's plus n[0]
     GATHER_NEAR      // its own, where it is not further below the row max than formula[0]
 };
 

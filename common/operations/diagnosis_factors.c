@@ -109,7 +109,8 @@ static bool row_has(const struct case_seen *s, int64_t r, const double *weight) 
         }
     const double factor = expected > 0 ? got / expected : 0, tolerance = 4 * s->x->tolerance;
     for (int j = 0; j < s->nk; j++)
-        if (!(fabs(case_got(s, r)[j] - factor * weight[j]) <= tolerance * (factor * weight[j] + s->largest[r] / 16)))
+        if (!(fabs(case_got(s, r)[j] - factor * weight[j]) <=
+              tolerance * (fabs(factor * weight[j]) + s->largest[r] / 16)))
             return false;
     return got > 0;
 }

@@ -61,6 +61,12 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
         case GATHER_TABLE:
             weight[j] = one->table->from[j] == NONE ? 0 : one->table->times[j] * right[one->table->from[j]];
             break;
+        case GATHER_NOT_OWN:
+            weight[j] = j == row % s->nq + one->n[0] ? 0 : right[j];
+            break;
+        case GATHER_SCORES:
+            weight[j] = j < attended ? case_score(s, row)[j] : 0;
+            break;
         case GATHER_NEAR:
             weight[j] = top - case_score(s, row)[j] <= one->formula[0] ? right[j] : 0;
             break;
@@ -222,6 +228,9 @@ void explain_gathers(const struct case_seen *s, struct explanations *all) {
     if (!any)
         return;
     try_dropped(s, all);
+    try((struct explanation){.gather = GATHER_SCORES}, s, 6, all);
+    for (int apart = -1; apart <= 1; apart++)
+        try((struct explanation){.gather = GATHER_NOT_OWN, .n = {apart}}, s, 7, all);
     try_maps(s, all);
     if (!all->count)
         read_table(s, all);
@@ -298,6 +307,15 @@ const char *explanation_of_gather_print(const struct explanation *one, int nk, F
         return "rows-of-other-rows";
     case GATHER_FRAGMENT:
         return print_fragment(one, out);
+    case GATHER_NOT_OWN:
+        snprintf(map, sizeof map, one->n[0] < 0 ? "i - 1" : one->n[0] ? "i + 1" : "i");
+        fprintf(out,
+                "For query i key %s has no weight; the weights of the other keys are right up to one common factor",
+                map);
+        return "own-key-without-weight";
+    case GATHER_SCORES:
+        fputs("The values are multiplied by the scores themselves, not by their exponentials", out);
+        return "weighted-by-scores";
     case GATHER_NEAR:
         fprintf(out,
                 "Keys with a score of more than %.3g below the row max have weight 0; the weights of the other keys "

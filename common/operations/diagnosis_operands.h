@@ -4,6 +4,8 @@
 
 #include "operations/diagnosis_maps.h"
 
+#include <stdint.h>
+
 enum operand_change {
     OPERAND_UNCHANGED,
     OPERAND_ROWS,       // by the map, within a head
@@ -11,7 +13,7 @@ enum operand_change {
     OPERAND_HEADS,      // by n: enum head_rule
     OPERAND_TENSORS,    // n: which of them are exchanged, or read in place of another
     OPERAND_TRANSPOSED, // read or stored as [head_dim][n]
-    OPERAND_PACKED,     // as if rows were contiguous
+    OPERAND_PACKED,     // as if rows were contiguous; n: within a head alone
     OPERAND_FRAGMENT,   // n: enum fragment_rule
     OPERAND_TIMES       // elements of the dot product count times[] times
 };
@@ -25,7 +27,8 @@ struct operand_rule {
     unsigned tensors;
     int n;
     struct index_map map;
-    const float *times; // [head_dim], the case's
+    const int16_t *from; // [rows or columns], in place of the map; the case's
+    const float *times;  // [head_dim], the case's
 };
 
 #endif

@@ -55,9 +55,10 @@ bool report_columns(const struct report *s) {
     if (report_influence(s, true))
         return true;
     if (!is_linear(s)) {
-        report_line(s, "weights-depend-on-values",
-                    "The output is not linear in the values: the kernel accumulates the scores on top of data left in "
-                    "registers, in O, or in shared memory that the block has not cleared");
+        report_line(
+            s, "weights-depend-on-values",
+            "Twice the values do not give twice the output: the weights depend on the values, or something is left "
+            "behind in registers, in O or in shared memory");
         return true;
     }
     const int column = wrong_column(s->x);

@@ -35,6 +35,10 @@ bool report_influence(const struct report *report, bool of_values);
 // An output that is not its head's values by one weight for each key. Whether that is explained.
 bool report_columns(const struct report *report);
 
+// All weights of each wrong row are off by one factor, of which no more is known. False where that is as small as
+// roundings of the weights are.
+bool report_divisor(const struct report *report);
+
 // Weights that are right but for a mask, a gather, a rounding, a factor or the divisor. Whether that is explained.
 bool report_weights(const struct report *report);
 

@@ -78,8 +78,8 @@ static double off_without(const struct case_seen *s, enum rounded of) {
 
 // Whether it explains a case eight times better than nothing, and that is off by no more than a rounding.
 bool explanation_of_rounding_holds(struct explanation *one, const struct case_seen *s) {
-    static const double most = 0x1p-6, least = 2e-5;
-    const double off = off_without(s, one->rounding.of);
+    static const double least = 2e-5;
+    const double off = off_without(s, one->rounding.of), most = one->rounding.of ? 0x1p-6 : 0x1p-3;
     one->rows = one->fitting = s->rows;
     return off > least && off <= most && off_by(s, &one->rounding) < off / 8;
 }

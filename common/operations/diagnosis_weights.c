@@ -4,9 +4,7 @@
 
 #include <math.h>
 
-// All weights of each wrong row are off by one factor, of which no more is known. False where that is as small as
-// roundings of the weights are.
-static bool report_divisor(const struct report *s) {
+bool report_divisor(const struct report *s) {
     double least = INFINITY, most = -INFINITY;
     for (int64_t r = 0; r < s->x->rows; r++) {
         double got = 0, right = 0;

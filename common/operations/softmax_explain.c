@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_COLUMNS = 1000, ROWS = 6 };
+enum { SEED = 4711, MOST_COLUMNS = 1000, MOST_OBSERVED = 1 << 16, ROWS = 6 };
 
 static bool observe(const struct diagnosed *kernel, int columns, uint64_t seed, struct observed *x);
 
@@ -104,7 +104,7 @@ void softmax_explain(const struct diagnosed *kernel, const struct evidence *evid
     for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths) + count && !explained; i++) {
         const int of_case = i < count ? evidence[i].which.matrix.columns : lengths[i - count];
         if ((i < count && (evidence[i].outcome != OUTCOME_WRONG || evidence[i].which.family)) ||
-            of_case > 8 * MOST_COLUMNS || !observe(kernel, of_case, SEED, &x))
+            of_case > MOST_OBSERVED || !observe(kernel, of_case, SEED, &x))
             continue;
         struct report s = {.x = &x, .out = out};
         case_seen_of(&x, &s.seen);
@@ -113,6 +113,8 @@ void softmax_explain(const struct diagnosed *kernel, const struct evidence *evid
         if (!explained && !seen) {
             fprintf(out, "\nROWS,COLUMNS = %d,%d SEED=%d:\n", ROWS, of_case, SEED);
             report_elements(&x, out);
+            if (weights_are_proportional(&s.seen))
+                report_divisor(&s);
         }
         seen = true;
         case_seen_free(&s.seen);

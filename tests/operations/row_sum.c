@@ -2,6 +2,7 @@
 // common/operations/operations.c where the runner of the test is linked.
 #include "row_sum.h"
 
+#include "host/diagnosis.h"
 #include "host/inputs.h"
 #include "host/parallel.h"
 #include "operations/attention_operation.h"
