@@ -102,5 +102,4 @@ __device__ inline void finish_work(T &smem, const struct decode_problem &p, cons
                 store_output<typename T::E>(p, work, row, column, merge<Partial>(of_share, parts, row, column));
             }
     }
-    consumers_sync<T>(); // all threads have read what the next work overwrites
 }

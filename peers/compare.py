@@ -155,7 +155,10 @@ def require_hopper(torch) -> None:
 def compare(torch, arguments: argparse.Namespace, start_time: float) -> int:
     torch.set_float32_matmul_precision("highest")
     torch.cuda.init()
-    kernels = [lessons.AttentionKernel(library) for library in lessons.find_attention(arguments.lessons)]
+    found = lessons.find_attention(arguments.lessons)
+    kernels = [lessons.AttentionKernel(library) for library in found if lessons.defines(library, "attention_forward")]
+    if not kernels:
+        raise ValueError("these lessons are decoding: python3 -m peers.decode compares them [other-operation]")
     softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(arguments.lessons)]
     runtime = (kernels + softmax)[0].library
     device, clocks = open_device(torch, runtime), Clocks(runtime)

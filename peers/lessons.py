@@ -75,6 +75,11 @@ def find_fa3(path: Path) -> Library:
     return Library("peer-fa3", path)
 
 
+def defines(library: Library, function: str) -> bool:
+    """Whether the library exports the function: a lesson on decoding has no attention_forward()."""
+    return function.encode() + b"\0" in library.path.read_bytes()
+
+
 def is_own_kernel(name: str) -> bool:
     """Whether a kernel belongs to this project; if it fails, the comparison fails."""
     return not name.startswith("peer-")

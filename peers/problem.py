@@ -1,10 +1,10 @@
-"""The structs of common/attention.h and common/softmax.h for ctypes; tests/peers compares their layout with the C compiler's."""
+"""The structs of common/attention.h, common/decode.h and common/softmax.h for ctypes; tests/peers compares their layout with the C compiler's."""
 
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 
 # enum attention_dtype
-DTYPES = {"fp32": 0, "fp16": 1, "bf16": 2}
+DTYPES = {"fp32": 0, "fp16": 1, "bf16": 2}  # of q, k, v and o; decode.h has e4m3 for caches, too
 
 
 class AttentionStrides(Structure):
@@ -36,6 +36,47 @@ class AttentionProblem(Structure):
         ("causal", c_int),
         ("softmax_scale", c_float),
         ("dtype", c_int),
+    ]
+
+
+class DecodeProblem(Structure):
+    """struct decode_problem: q, o are [batch][heads][nq][head_dim], k, v [pages][kv_heads][page_size][head_dim]."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        ("lens", c_void_p),
+        ("block_table", c_void_p),
+        ("kv_scale", c_void_p),
+        ("o", c_void_p),
+        ("lse", c_void_p),
+        ("workspace", c_void_p),
+        ("page_stride", c_int64),
+        ("batch", c_int),
+        ("heads", c_int),
+        ("kv_heads", c_int),
+        ("nq", c_int),
+        ("head_dim", c_int),
+        ("pages", c_int),
+        ("page_size", c_int),
+        ("pages_per_request", c_int),
+        ("causal", c_int),
+        ("softmax_scale", c_float),
+        ("dtype", c_int),
+        ("cache_dtype", c_int),
+    ]
+
+
+class DecodeLesson(Structure):
+    """struct decode_lesson: the capabilities of a lesson on decoding."""
+
+    _fields_ = [
+        ("dtypes", c_uint),
+        ("max_head_dim", c_int),
+        ("paged", c_int),
+        ("min_compute_capability", c_int),
+        ("workspace_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(DecodeProblem))),
     ]
 
 
@@ -78,6 +119,8 @@ STRUCTS = {
     "attention_strides": AttentionStrides,
     "attention_problem": AttentionProblem,
     "attention_lesson": AttentionLesson,
+    "decode_problem": DecodeProblem,
+    "decode_lesson": DecodeLesson,
     "softmax_problem": SoftmaxProblem,
 }
 

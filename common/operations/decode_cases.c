@@ -81,6 +81,7 @@ static void build(struct list *list, int factor) {
         paged(add(list, 2, 2, 2, 1, page_sizes[i], 64, INPUTS_NORMAL), page_sizes[i]);
     }
     paged(add(list, 2, 8, 2, 1, 3000 * factor, 128, INPUTS_HALVING), 16);
+    paged(add(list, 70, 1, 1, 1, 1200, 16, INPUTS_NORMAL), 16); // shares of more pages than a warp has lanes
     paged(add(list, 4, 8, 1, 1, 1100 * factor, 64, INPUTS_ONE_LONG), 64);
     paged(causal(add(list, 3, 8, 2, 4, 150, 64, INPUTS_RAGGED)), 16);
     paged(add(list, 3, 4, 2, 1, 200, 64, INPUTS_LARGE), 32);

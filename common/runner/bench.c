@@ -82,6 +82,9 @@ static void plan_operation(struct bench *bench, struct plan *plan, int index, ui
     if (a->has_shape && a->shape.is_matrix && !operation->is_matrix)
         message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and %s needs four: B,H,N,D", a->shape_text,
                      operation->name);
+    if (a->layout.layout == LAYOUT_PAGES && !operation->pages)
+        message_exit(EXIT_BAD_INPUT, "%s has no pages: leave LAYOUT out, or bench lessons of decoding alone",
+                     operation->name);
     if (!types)
         message_exit(EXIT_BAD_INPUT, "DTYPE=%s: no kernel of this bench takes it", dtype_of(a->dtype)->name);
     for (int type = 0; type < ATTENTION_DTYPES; type++) {

@@ -49,7 +49,7 @@ __device__ inline void produce(T &smem, const CacheMaps &maps, const struct deco
             auto &stage = smem.stage[pipe.stage];
             uint64_t *full = &smem.full[pipe.stage];
             mbarrier_wait(&smem.empty[pipe.stage], pipe.phase ^ 1);
-            // TODO 1 (about 5 lines): Expect the bytes of the stage, and issue the loads of its panels of K and of V
+            // TODO 1 (about 7 lines): Expect the bytes of the stage, and issue the loads of its panels of K and of V
             // with the policy. The maps have coordinates column, key, key head, page: request b has page b.
             mbarrier_arrive_expect_tx(full, sizeof stage);
             for (int i = 0; i < T::PANELS; i++) {

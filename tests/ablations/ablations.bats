@@ -135,7 +135,7 @@ field() {
     for folder in solutions/0[5-9]_* solutions/[12]*; do
         [ "$(ls "$folder"/ablations/*.patch | wc -l)" -ge 1 ]
         grep -q '^[^#]' "$folder/ablations/shapes"
-        run grep -vxE '#.*|(fp32|fp16|bf16) [0-9]+,[0-9]+,[0-9]+,[0-9]+( causal)?' "$folder/ablations/shapes"
+        run grep -vxE '#.*|(fp32|fp16|bf16) [0-9]+,[0-9]+(:[0-9]+)?,[0-9]+(:[0-9]+)?,[0-9]+( causal)?' "$folder/ablations/shapes"
         [ "$status" -eq 1 ]
     done
     for patch in solutions/*/ablations/*.patch; do
