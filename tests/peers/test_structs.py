@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program() -> str:
-    lines = ['#include "attention.h"', '#include "softmax.h"', "#include <stdio.h>", "int main(void) {"]
+    lines = ['#include "attention_backward.h"', '#include "softmax.h"', "#include <stdio.h>", "int main(void) {"]
     for name, struct in problem.STRUCTS.items():
         for field, _ in struct._fields_:
             c = field.rstrip("_")
