@@ -35,7 +35,9 @@ def find_attention(names: list[str] | None) -> list[Library]:
     Raises ValueError if one of them is not built."""
     if names is None:
         found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/attention.so"))
-        libraries = [Library(f"solution-{path.parent.name}", path) for path in found]
+        # peers/backward.py times those that are backward passes.
+        forward = [path for path in found if b"attention_backward_lesson" not in path.read_bytes()]
+        libraries = [Library(f"solution-{path.parent.name}", path) for path in forward]
         libraries += [Library(f"baseline-{path.stem}", path) for path in sorted((KERNELS / "baselines").glob("*.so"))]
     else:
         libraries = [find_lesson(name, "attention.so") for name in names]

@@ -103,6 +103,43 @@ class AttentionLesson(Structure):
     ]
 
 
+class BackwardProblem(Structure):
+    """struct attention_backward_problem of common/attention_backward.h."""
+
+    _fields_ = [
+        ("forward", AttentionProblem),
+        ("d_o", c_void_p),
+        ("dq", c_void_p),
+        ("dk", c_void_p),
+        ("dv", c_void_p),
+        ("workspace", c_void_p),
+        ("d_o_stride", AttentionStrides),
+        ("dq_stride", AttentionStrides),
+        ("dk_stride", AttentionStrides),
+        ("dv_stride", AttentionStrides),
+    ]
+
+
+BACKWARD_SIZE_FUNCTION = ctypes.CFUNCTYPE(c_size_t, POINTER(BackwardProblem))
+
+
+class BackwardLesson(Structure):
+    """struct attention_backward_lesson."""
+
+    _fields_ = [
+        ("dtypes", c_uint),
+        ("max_head_dim", c_int),
+        ("alignment", c_int),
+        ("causal", c_int),
+        ("strided", c_int),
+        ("grouped_heads", c_int),
+        ("min_compute_capability", c_int),
+        ("workspace_bytes", BACKWARD_SIZE_FUNCTION),
+        ("shared_bytes", BACKWARD_SIZE_FUNCTION),
+        ("deterministic", c_int),
+    ]
+
+
 class SoftmaxProblem(Structure):
     """struct softmax_problem: in and out are [rows][columns]."""
 
@@ -121,6 +158,8 @@ STRUCTS = {
     "attention_lesson": AttentionLesson,
     "decode_problem": DecodeProblem,
     "decode_lesson": DecodeLesson,
+    "attention_backward_problem": BackwardProblem,
+    "attention_backward_lesson": BackwardLesson,
     "softmax_problem": SoftmaxProblem,
 }
 

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
         const int head = kv_head * group + i / tiles, query0 = (first_tile + i % tiles) * T::QUERIES;
         const int64_t row0 = ((int64_t)batch * f.heads + head) * rows.padded + query0;
         cp_async_wait_all();
-        __syncthreads(); // the tile is there, and nobody reads the previous one or its dS any more
+        __syncthreads(); // the tile is there, and no thread reads the previous one or its dS any longer
         if (i + 1 < group * tiles)
             load_tile(i + 1);
 

@@ -1,5 +1,5 @@
 // Lesson 28: the backward pass with the same bits in every run. The blocks of a head add to a tile of dQ in the order
-// of their keys: each waits for the one before it. Blocks take their keys by tickets, so that nobody waits for a block
+// of their keys: each waits for the one before it. Blocks take their keys by tickets, so that none waits for a block
 // that has not started.
 //
 // architecture: sm_90a
@@ -127,7 +127,7 @@ __device__ inline void send_dq(T &smem, const struct attention_problem &p, const
             cp_async_bulk_wait_group_read();
             mbarrier_arrive(&smem.dQ_empty[warpgroup]);
         }
-        // TODO 2 (about 2 lines): Give the turn to the next block, once both sums have landed in global memory.
+        // TODO 2 (about 2 lines): Pass the turn to the next block, once both sums have landed in global memory.
         // END TODO 2
     }
 }

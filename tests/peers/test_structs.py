@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program() -> str:
-    lines = ['#include "attention.h"', '#include "decode.h"', '#include "softmax.h"', "#include <stdio.h>", "int main(void) {"]
+    headers = ["attention.h", "attention_backward.h", "decode.h", "softmax.h"]
+    lines = ['#include "%s"' % header for header in headers] + ["#include <stdio.h>", "int main(void) {"]
     for name, struct in problem.STRUCTS.items():
         for field, _ in struct._fields_:
             c = field.rstrip("_")
