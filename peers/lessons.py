@@ -34,16 +34,19 @@ def find_attention(names: list[str] | None) -> list[Library]:
     """Libraries of the named lessons (04, solution-04 or lesson-04), or of all solutions and then all baselines.
     Raises ValueError if one of them is not built."""
     if names is None:
-        found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/attention.so"))
-        # peers/backward.py times those that are backward passes.
-        forward = [path for path in found if b"attention_backward_lesson" not in path.read_bytes()]
-        libraries = [Library(f"solution-{path.parent.name}", path) for path in forward]
+        found = [path for path in sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/attention.so")) if is_attention(path)]
+        libraries = [Library(f"solution-{path.parent.name}", path) for path in found]
         libraries += [Library(f"baseline-{path.stem}", path) for path in sorted((KERNELS / "baselines").glob("*.so"))]
     else:
         libraries = [find_lesson(name, "attention.so") for name in names]
     if not libraries:
         raise ValueError("no lesson is built; make peers builds the solutions, make lesson-NN check builds a lesson [not-built]")
     return libraries
+
+
+def is_attention(path: Path) -> bool:
+    """Whether the library defines attention on one GPU: those on several GPUs are compared by peers/ring.py."""
+    return b"\0attention_forward\0" in path.read_bytes()
 
 
 def find_softmax(names: list[str] | None) -> list[Library]:

@@ -7,9 +7,11 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum {
     SIMULATOR = 90,           // simulator/runtime/device.c
@@ -26,6 +28,7 @@ struct toolkit {
 struct requirement {
     int min_capability; // 0: any
     bool exact;
+    bool several_gpus; // the file includes ring.cuh: on GPUs it needs two of them, and NCCL
     struct message error; // "" if the line is valid
 };
 
@@ -74,6 +77,8 @@ static struct requirement read_requirement(const char *file, const struct toolki
     lines_read(file, &lines);
     for (int i = 0; i < lines.count; i++) {
         char *line = lines.line[i];
+        if (text_after_prefix(line, "#include \"ring.cuh\""))
+            requirement.several_gpus = true;
         if (!is_architecture_line(line))
             continue;
         line[strcspn(line, "\r")] = 0;
@@ -103,9 +108,24 @@ static bool runs_on(const struct requirement *requirement, int compute_capabilit
                               : compute_capability >= requirement->min_capability;
 }
 
+static bool has_nccl(void) {
+    return dlopen("libnccl.so.2", RTLD_LAZY) || access("toolchain/nccl/libnccl.so.2", R_OK) == 0;
+}
+
+// What the machine lacks for several GPUs; NULL: nothing.
+static const char *lacking(const struct requirement *requirement) {
+    if (!requirement->several_gpus)
+        return NULL;
+    if (access("/dev/nvidia1", F_OK) != 0)
+        return "the file requires two GPUs, and there are fewer";
+    return has_nccl() ? NULL : "the file requires NCCL, and there is no libnccl.so.2: ./setup --nccl fetches it";
+}
+
 static void print_facts(const char *file, const struct requirement *requirement, const struct toolkit *toolkit) {
     // If no GPU responds, the launcher reports it when the kernel is run.
-    bool gpu = runs_on(requirement, toolkit->gpu ? toolkit->gpu : SIMULATOR),
+    // A machine without a GPU is the launcher's to report.
+    bool gpu = runs_on(requirement, toolkit->gpu ? toolkit->gpu : SIMULATOR) &&
+               !(toolkit->gpu && lacking(requirement)),
          simulator = runs_on(requirement, SIMULATOR), error = *requirement->error.text;
     char line[32] = "any";
     if (requirement->min_capability && !error)
@@ -121,6 +141,10 @@ static void print_facts(const char *file, const struct requirement *requirement,
 static void print_reason(const struct requirement *requirement, const struct toolkit *toolkit) {
     if (*requirement->error.text) {
         puts(requirement->error.text);
+        return;
+    }
+    if (toolkit->gpu && runs_on(requirement, toolkit->gpu) && lacking(requirement)) {
+        puts(lacking(requirement));
         return;
     }
     printf("the file requires sm_%d%s, and ", requirement->min_capability,
