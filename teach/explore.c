@@ -81,16 +81,6 @@ static void set_file_names(struct exploration *e) {
         message_exit(EXIT_BAD_INPUT, "build/explore cannot be written [cannot-write]");
 }
 
-// Whether the check refused the kernel, in one line, before it ran. It has the same status if a case took too long.
-static bool is_refusal(const char *log) {
-    char begin[] = "error: ";
-    FILE *from = fopen(log, "re");
-    const size_t length = from ? fread(begin, 1, sizeof begin - 1, from) : 0;
-    if (from)
-        fclose(from);
-    return length == sizeof begin - 1 && !strcmp(begin, "error: ");
-}
-
 // Returns the exit status of the check; ends the process if the input was bad.
 static int run_kernel(const struct exploration *e, const struct kernel *kernel, const char *recording,
                       const char *log) {
@@ -107,7 +97,7 @@ static int run_kernel(const struct exploration *e, const struct kernel *kernel, 
     setenv("SIMULATOR_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT, 0);
     free(target);
     const int status = process_run_to(log, true, command);
-    if (status == 127 || (status == EXIT_BAD_INPUT && is_refusal(log))) {
+    if (status == 127 || status == EXIT_BAD_INPUT) {
         print_file(log);
         exit(status == 127 ? EXIT_CHECK_FAILED : status);
     }

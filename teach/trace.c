@@ -150,7 +150,7 @@ int teach_trace(int count, char **word) {
     int status = process_run_to(run.log, true, run.command);
     bool has_counts = lines_read(run.csv, &counted) && counted.count;
     lines_free(&counted);
-    if (status == EXIT_BAD_INPUT || !has_counts) {
+    if (status == EXIT_BAD_INPUT || status == EXIT_NOT_VERIFIED || !has_counts) {
         print_file(run.log);
         return status ? status : EXIT_CHECK_FAILED;
     }

@@ -142,5 +142,5 @@ int report_end(struct report *report) {
     printf(", %.1f s%s\n", clock_seconds() - report->start, colour(COLOUR_PLAIN));
     bool unknown = meets_contract && !report->failed && report->not_verified &&
                    (!few || report->not_verified == report->cases || report->begun < report->cases);
-    return right ? 0 : unknown ? EXIT_BAD_INPUT : EXIT_CHECK_FAILED;
+    return right ? 0 : unknown ? EXIT_NOT_VERIFIED : EXIT_CHECK_FAILED;
 }

@@ -35,6 +35,7 @@
 #include "partial.h"
 #include "race_cluster.h"
 #include "race_inside.h"
+#include "race_proxy.h"
 #include "race_reduction.h"
 #include "race_streams.h"
 #include "release.h"
@@ -340,6 +341,8 @@ static void check_word(struct warp *warp, const struct bound *bound, const struc
             !inside_happens_before(warp, bound, access, shadow_when(write), lane))
             inside_report(warp, bound, access, lane, word, shadow_when(write), &warp->code[shadow_pc(write_by)], writes,
                           true);
+        else if (!writes && shadow_bytes_then(write_by) & bytes && race_uses_async_proxy(bound))
+            inside_check_proxy(warp, bound, access, lane, word, shadow_when(write), &warp->code[shadow_pc(write_by)]);
     } else if (write_by & 15 & bytes && !same && !happens_before(warp, block, write_by, strong) &&
                (race_streams_find(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)]))) &&
                !becomes_same_value(warp, bound, access, lane, write_by)) {

@@ -11,7 +11,8 @@
 // warp distinguished here: a lane that has read a flag or taken a lock has acquired the accesses of all lanes of the
 // signalling warp.
 //
-// Accesses of bulk copies to global memory are checked against earlier accesses, but not kept.
+// Accesses of bulk copies to global memory are checked against earlier accesses, but not kept. A bulk copy sees what
+// its block has written by ordinary accesses only after a proxy fence, as in shared memory (race_proxy.c).
 #include "race_inside.h"
 #include "global_shadow.h"
 #include "mixed.h"
@@ -87,6 +88,20 @@ void inside_report(struct warp *warp, const struct bound *bound, const struct ac
     warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there}, with no %s (%s)",
                 writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read", order,
                 race_hazard(writes, other_wrote));
+}
+
+void inside_check_proxy(struct warp *warp, const struct bound *bound, const struct access *access, int lane,
+                        size_t word, uint32_t when, const struct bound *writer) {
+    uint32_t epoch = inside_epoch(warp, when);
+    char element[ELEMENT_NAME_TEXT];
+    if (when == 0 || epoch >> 5 <= warp->clock[CLOCK_VISIBLE + (epoch & 31)] ||
+        warp_reported(warp, SIM_FINDING_PROXY_FENCE, bound, writer))
+        return;
+    element_name_global(access->allocation, 4 * word, element);
+    warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, writer, lane,
+                "{op} reads %s through the async proxy, which the {other} wrote through the generic proxy, with no "
+                "fence.proxy.async after that write",
+                element);
 }
 
 void inside_synchronize(struct warp *warp, const struct bound *bound, const struct access *access) {

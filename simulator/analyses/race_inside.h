@@ -33,4 +33,8 @@ void inside_report(struct warp *warp, const struct bound *bound, const struct ac
 // An atomic or volatile access to global memory: other warps of the block acquire from it.
 void inside_synchronize(struct warp *warp, const struct bound *bound, const struct access *access);
 
+// A bulk copy reads a word that an ordinary access at `when` wrote: reports a missing proxy fence.
+void inside_check_proxy(struct warp *warp, const struct bound *bound, const struct access *access, int lane,
+                        size_t word, uint32_t when, const struct bound *writer);
+
 #endif

@@ -57,6 +57,9 @@ static void kernel_text(const struct sim_kernel *kernel, char text[NAME_TEXT]) {
 static const char *reason(const struct concurrent_work *other) {
     return other->until_wait ? "; this launch may start before that one has ended, and no griddepcontrol.wait precedes "
                                "the access [programmatic-launch-race]"
+           : other->skipped  ? "; the launch between the two has not executed griddepcontrol.wait, so that waiting for "
+                               "that launch does not mean waiting for this one [programmatic-launch-chain]"
+           : other->in_graph ? "; nothing orders the two, which are nodes of a graph"
                              : "; nothing orders the two, which are in different streams";
 }
 
@@ -116,8 +119,8 @@ void race_streams_access(struct warp *warp, const struct bound *bound, const str
 // ---- Copies
 
 // A word of the row that a concurrent launch accesses: reports it.
-static bool check_words(const struct concurrent_work *other, const char *what, const struct sim_allocation *allocation,
-                        size_t begin, size_t end, bool written) {
+static bool check_words(const struct concurrent_work *other, const char *what, const char *verb,
+                        const struct sim_allocation *allocation, size_t begin, size_t end, bool written) {
     const struct global_shadow *shadow = allocation->races;
     const struct sim_kernel *kernel = other->work.kernel;
     for (size_t word = begin / 4; shadow && 4 * word < end; word++) {
@@ -131,15 +134,16 @@ static bool check_words(const struct concurrent_work *other, const char *what, c
         kernel_text(kernel, name);
         sim_report_location(kernel->ptx, kernel->code[shadow_pc(by)].line, location, sizeof location);
         element_name_global(allocation, 4 * word, element);
-        sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s %s, which %s %s at %s%s", what, written ? "writes" : "reads",
-                        element, name, wrote ? "writes" : "reads", location,
-                        "; nothing orders the two, which are in different streams");
+        sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s %s, which %s %s at %s%s", what, verb, element, name,
+                        wrote ? "writes" : "reads", location, reason(other));
         return true;
     }
     return false;
 }
 
-static bool check_rows(const struct concurrent_work *other, const char *what, const struct work_rows *rows) {
+// verb: what the call does with the rows.
+static bool check_rows(const struct concurrent_work *other, const char *what, const char *verb,
+                       const struct work_rows *rows) {
     const struct sim_allocation *allocation = sim_memory_find(rows->address, 1);
     for (size_t row = 0; row < rows->height && allocation; row++) {
         uint64_t begin = rows->address + row * rows->pitch, end = begin + rows->width;
@@ -147,7 +151,7 @@ static bool check_rows(const struct concurrent_work *other, const char *what, co
             const struct global_shadow *shadow = allocation->races;
             if (!shadow || (!rows->written && shadow->last_written < other->work.low))
                 return false;
-            if (check_words(other, what, allocation, (size_t)(begin - allocation->address),
+            if (check_words(other, what, verb, allocation, (size_t)(begin - allocation->address),
                             (size_t)(end - allocation->address), rows->written))
                 return true;
             continue;
@@ -158,10 +162,8 @@ static bool check_rows(const struct concurrent_work *other, const char *what, co
                 continue;
             char element[ELEMENT_NAME_TEXT];
             element_name_global(allocation, (size_t)(begin - allocation->address), element);
-            sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s the bytes from %s on, which %s %s%s", what,
-                            rows->written ? "writes" : "reads", element, other->work.what,
-                            its->written ? "writes" : "reads",
-                            "; nothing orders the two, which are in different streams");
+            sim_report_call(SIM_FINDING_RACE_STREAMS, "%s %s the bytes from %s on, which %s %s%s", what, verb, element,
+                            other->work.what, its->written ? "writes" : "reads", reason(other));
             return true;
         }
     }
@@ -185,11 +187,26 @@ void race_streams_copy(unsigned timeline, const char *what, const char *later, c
     bool reported = false;
     for (size_t i = 0; i < count && !reported; i++)
         for (int side = 0; side < 2 && !reported && !concurrent[i].declared; side++)
-            reported = check_rows(&concurrent[i], what, &rows[side]);
+            reported = check_rows(&concurrent[i], what, rows[side].written ? "writes" : "reads", &rows[side]);
     free(concurrent);
     for (int side = 0; side < 2; side++)
         note_host_rows(&rows[side]);
     host_access_end_work(timeline);
+    if (reported)
+        sim_report_flush();
+}
+
+void race_streams_free(unsigned timeline, const struct sim_allocation *allocation) {
+    struct work work = {.timeline = timeline};
+    const struct work_rows all = {
+        .address = allocation->address, .width = allocation->size, .height = 1, .written = true};
+    size_t count;
+    timeline_add(&work, false);
+    struct concurrent_work *concurrent = timeline_concurrent(&count);
+    bool reported = false;
+    for (size_t i = 0; i < count && !reported; i++)
+        reported = !concurrent[i].declared && check_rows(&concurrent[i], "cudaFreeAsync", "frees", &all);
+    free(concurrent);
     if (reported)
         sim_report_flush();
 }

@@ -26,6 +26,9 @@ void race_streams_report(struct warp *warp, const struct bound *bound, int lane,
 // Compares an access with concurrent copies.
 void race_streams_access(struct warp *warp, const struct bound *bound, const struct access *access);
 
+// The allocation is freed in the order of the timeline: compares this with concurrent work.
+void race_streams_free(unsigned timeline, const struct sim_allocation *allocation);
+
 // A copy or memset, called `what`, that accesses these rows: compares it with concurrent work. height 0: none. later:
 // its name in reports of later accesses, which stays valid.
 void race_streams_copy(unsigned timeline, const char *what, const char *later, const struct work_rows rows[2]);

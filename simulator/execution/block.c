@@ -25,7 +25,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define POLLS_A_TURN 256
 #define ROUNDS_A_TURN 16 // passes over the warps, also of a block whose cluster waits
 
 static void *map(size_t size) {
@@ -115,14 +114,13 @@ void block_free(struct block *block) {
 // The value of a special register in one thread.
 static uint32_t special_value(const struct block *block, enum ptx_special special, unsigned warp, int lane) {
     const struct sim_launch *launch = block->run->launch;
-    struct sim_dim thread = warp_thread(&block->warp[warp], warp, lane);
     switch (special) {
     case PTX_TID_X:
-        return thread.x;
+        return warp_thread(&block->warp[warp], warp, lane).x;
     case PTX_TID_Y:
-        return thread.y;
+        return warp_thread(&block->warp[warp], warp, lane).y;
     case PTX_TID_Z:
-        return thread.z;
+        return warp_thread(&block->warp[warp], warp, lane).z;
     case PTX_NTID_X:
         return launch->block.x;
     case PTX_NTID_Y:
@@ -294,7 +292,7 @@ static bool run_warp(struct block *block, struct warp *warp, struct round *round
     wake(warp);
     if (!warp_can_run(warp))
         return true;
-    round->ran = true;
+    round->ran = warp->ran = true;
     if (!warp_run(warp))
         return false;
     round->on |= !warp_can_run(warp);
@@ -344,7 +342,11 @@ static uint32_t last_time(const struct block *block) {
 enum turn block_turn(struct block *block) {
     unsigned rounds = 0;
     block->polls = 0;
-    block->changed = false;
+    block->changed = block->paused;
+    if (block->paused) {
+        block->paused = false;
+        return TURN_WAITING;
+    }
     do {
         struct round round = {false, false};
         if (!run_warps(block, ~block->deferred, &round) || (!round.on && !run_warps(block, block->deferred, &round)))

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define TURN_BRANCHES 4096 // backward branches
-
 // Merges splits at the same instruction.
 static void merge_ready(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++) {

@@ -36,6 +36,8 @@ static void read_environment(void) {
     options.races = options.uninitialized = on;
     options.traffic = traffic_enabled();
     options.order = order ? strtoull(order, NULL, 10) : 0;
+    if (options.order)
+        options.host_threads = 1; // so that a run repeats itself exactly
     options.sample = sample ? strtoull(sample, NULL, 10) : 0;
     options.instruction_limit = limit ? strtoull(limit, NULL, 10) : DEFAULT_INSTRUCTION_LIMIT;
 }

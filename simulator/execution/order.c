@@ -10,6 +10,7 @@
 #define WARPGROUP_WARPS 4
 #define PAIRS 8
 #define LEAST_APART 256
+#define PAUSES 2 // of a block that has just taken a lock or raised a flag
 
 // The finalizer of splitmix64.
 static uint64_t mix(uint64_t x) {
@@ -125,6 +126,8 @@ void order_start(struct block *block) {
     block->deferred = random ? choose_deferred(block, random) : 0;
     block->random_turns = random >> 32 & 1;
     block->random_landing = random >> 33 & 1;
+    block->pauses = random >> 34 & 3 ? PAUSES : 0;
+    block->paused = false;
     block->random_state = random | 1;
 }
 

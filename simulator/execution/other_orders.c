@@ -77,6 +77,7 @@ _Noreturn static void run_order(const struct sim_launch *launch, run_launch *run
     struct itimerval timer = {.it_value = {(time_t)limit, (suseconds_t)(1e6 * (limit - (double)(time_t)limit))}};
     setitimer(ITIMER_PROF, &timer, NULL); // a longer run tells nothing
     sim_options()->order = order;
+    sim_options()->host_threads = 1; // as where SIMULATOR_ORDER repeats the run
     struct outcome outcome = {run(launch, &counts), sim_report_first()};
     if (outcome.status != SIM_OK) {
         print_repeat(order);

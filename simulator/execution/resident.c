@@ -8,8 +8,9 @@
 // A round of turns is idle if no block ended, started, changed global memory or has other register values than a turn
 // ago: each block repeats the same loop iteration with the same result. If all host threads have had several idle
 // rounds, no block will ever continue: if blocks have not started because no more fit, these are the awaited ones. If
-// all have started, or a loop counts its iterations, the instruction limit ends the launch: each host thread must have
-// reached it since a block last ended, started or changed memory, because one thread may be late.
+// all have started, many more idle rounds prove a deadlock. If a loop counts its iterations, the instruction limit ends
+// the launch: each host thread must have reached it since a block last ended, started or changed memory, because one
+// thread may be late.
 #include "resident.h"
 
 #include "../analyses/partial.h"
@@ -20,8 +21,10 @@
 #include "spin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_IDLE_ROUNDS 8
+#define ENDLESS_ROUNDS 4096 // of idle rounds: even random orders of warps do not end the loops
 #define COUNTING_FACTOR                                                                                                \
     10 // this factor more instructions are allowed for a loop that changes registers, but not memory
 #define ROUND_BITS 16
@@ -89,15 +92,24 @@ static bool start_another(struct residents *r) {
     return true;
 }
 
-// Returns whether the registers have changed since the end of the block's last turn.
+// Returns whether the registers have changed since the end of the block's last turn. Those of warps that have not run
+// since cannot have changed.
 static bool registers_of_changed(struct block *block) {
-    size_t words = block->run->kernel->register_bytes / 8 * block->warps;
-    const uint64_t *word = (const uint64_t *)(const void *)block->registers;
-    uint64_t state = 14695981039346656037u, before = block->state;
-    for (size_t i = 0; i < words; i++)
-        state = (state ^ word[i]) * 1099511628211u;
-    block->state = state;
-    return state != before;
+    size_t words = block->run->kernel->register_bytes / 8;
+    bool changed = false;
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        if (!warp->ran)
+            continue;
+        const uint64_t *word = (const uint64_t *)(const void *)block->registers + w * words;
+        uint64_t state = 14695981039346656037u;
+        for (size_t i = 0; i < words; i++)
+            state = (state ^ word[i]) * 1099511628211u;
+        changed |= state != warp->state;
+        warp->state = state;
+        warp->ran = false;
+    }
+    return changed;
 }
 
 static bool registers_changed(struct block *first) {
@@ -126,7 +138,8 @@ static void retire(struct residents *r, unsigned i) {
     struct block *done = r->block[i];
     if (done->aborted)
         abandon(done);
-    r->block[i] = r->block[--r->count];
+    r->count--;
+    memmove(&r->block[i], &r->block[i + 1], (r->count - i) * sizeof *r->block); // the others keep their order
     r->block[r->count] = done;
 }
 
@@ -155,10 +168,10 @@ static bool run_round(struct residents *r, bool *idle) {
     return true;
 }
 
-static bool all_idle(const struct run *run, uint64_t progress) {
+static bool all_idle(const struct run *run, uint64_t progress, uint64_t rounds) {
     for (unsigned i = 0; i < run->threads; i++) {
         uint64_t noted = atomic_load(&run->idle_rounds[i]);
-        bool idle_rounds = noted >> ROUND_BITS == progress && (noted & ROUND_MASK) >= MAX_IDLE_ROUNDS;
+        bool idle_rounds = noted >> ROUND_BITS == progress && (noted & ROUND_MASK) >= rounds;
         if (!idle_rounds && noted != NO_BLOCKS)
             return false;
     }
@@ -216,11 +229,21 @@ static void report_limit(const struct residents *r) {
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }
 
+static void report_endless(const struct residents *r) {
+    struct warp *warp = first_observer(r->block[0]);
+    char last_observed[SPIN_TEXT];
+    spin_describe(warp, last_observed);
+    warp_report(warp, SIM_FINDING_DEADLOCK, &warp->code[warp->block->poll_pc], NULL, first_lane(warp->live),
+                "{here} waits in a loop for other blocks%s; every block of the grid waits, and none can continue",
+                last_observed);
+    warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
+}
+
 // Notes a round. false: no block can continue, and this is reported.
 static bool note_round(struct residents *r, uint64_t progress, bool idle) {
     struct run *run = r->run;
     uint64_t noted = atomic_load(&run->idle_rounds[r->thread]), rounds = noted & ROUND_MASK;
-    rounds = !idle ? 0 : noted >> ROUND_BITS != progress ? 1 : rounds + (rounds < MAX_IDLE_ROUNDS);
+    rounds = !idle ? 0 : noted >> ROUND_BITS != progress ? 1 : rounds + (rounds < ENDLESS_ROUNDS);
     atomic_store(&run->idle_rounds[r->thread], progress << ROUND_BITS | rounds);
     uint64_t advances = atomic_load(&run->advances),
              limit = run->options.instruction_limit * (idle ? 1 : COUNTING_FACTOR);
@@ -228,16 +251,18 @@ static bool note_round(struct residents *r, uint64_t progress, bool idle) {
         r->idle_instructions = 0;
     r->advances = advances;
     atomic_store(&run->over[r->thread], advances << 1 | (limit && r->idle_instructions >= limit));
-    bool at_limit = all_at_limit(run, advances);
-    if (!at_limit && !(idle && all_idle(run, progress)))
+    bool at_limit = all_at_limit(run, advances), endless = idle && all_idle(run, progress, ENDLESS_ROUNDS);
+    if (!at_limit && !(idle && all_idle(run, progress, MAX_IDLE_ROUNDS)))
         return true;
     if (atomic_load(&run->next_block) < run->units_to_run) {
         report_not_resident(r);
         return false;
     }
-    if (at_limit)
+    if (endless)
+        report_endless(r);
+    else if (at_limit)
         report_limit(r);
-    return !at_limit;
+    return !at_limit && !endless;
 }
 
 void resident_finish_thread(struct run *run, unsigned thread) {

@@ -41,6 +41,8 @@ static lane_operation *common(const struct lanes *l, const struct ptx_instructio
         if ((to == PTX_U64 || to == PTX_S64) && to_cell == 8)
             return is_signed ? l->widen_s32 : l->widen_u32;
     }
+    if (from_cell == 8 && to_cell == 8 && (from == PTX_S32 || from == PTX_U32) && (to == PTX_U64 || to == PTX_S64))
+        return from == PTX_S32 ? l->widen_low_s32 : l->widen_low_u32;
     if (from == PTX_F32)
         return to == PTX_F64 ? l->f64_of_f32 : to == PTX_F16 ? l->f16_of_f32 : to == PTX_BF16 ? l->bf16_of_f32 : NULL;
     if (to == PTX_F32) {

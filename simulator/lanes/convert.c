@@ -26,6 +26,8 @@ CONVERT(extend_s8, cell32, cell32, (uint32_t)(int8_t)x)
 CONVERT(extend_s16, cell32, cell32, (uint32_t)(int16_t)x)
 CONVERT(widen_u32, cell64, cell32, x)
 CONVERT(widen_s32, cell64, cell32, (uint64_t)(int32_t)x)
+CONVERT(widen_low_u32, cell64, cell64, (uint32_t)x)
+CONVERT(widen_low_s32, cell64, cell64, (uint64_t)(int32_t)x)
 CONVERT(low_b32, cell32, cell64, (uint32_t)x)
 
 CONVERT(f32_of_s32, cell32, cell32, bits_of((float)(int32_t)x))

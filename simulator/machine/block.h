@@ -137,6 +137,8 @@ struct block {
     bool
         random_turns; // the order of turns is random when a phase of an mbarrier has completed or a warp waits for one;
     bool random_landing;   // bulk copies land at random times; else as late as possible
+    unsigned pauses;       // after so many more of its atomics on global memory, other blocks get a turn
+    bool paused;           // lets the next turn pass
     uint64_t random_state; // state of block_random
     struct warp warp[MAX_WARPS];
     uint8_t *shared; // [run->shared_bytes + SHARED_SLACK]
@@ -156,7 +158,6 @@ struct block {
     unsigned polls;                 // in this turn: repeated atomic and volatile accesses to the same address
     bool changed;                   // in this turn: global memory was changed
     int32_t poll_pc;                // the instruction of the last poll
-    uint64_t state;                 // hash of all registers at the end of the last turn
     struct async_queue *async;      // see memory/async.h
     struct mbarriers *mbarriers;    // see memory/mbarrier.h
     struct bulk_stores *stores;     // see memory/bulk.h

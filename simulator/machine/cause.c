@@ -17,6 +17,16 @@ static const struct {
     enum sim_finding_kind kind;
     const char *words, *cause;
 } shown_cause[] = {
+    {SIM_FINDING_RACE_STREAMS, " the launch between the two ",
+     "in a chain of programmatic dependent launches each kernel must execute griddepcontrol.wait "
+     "(cudaGridDependencySynchronize()), also one that needs nothing of the kernel before: a wait covers only the "
+     "launch before, and what that launch has waited for."},
+    {SIM_FINDING_RACE_STREAMS, " frees ",
+     "cudaFreeAsync() frees in the order of its stream: that stream must wait (cudaStreamWaitEvent()) for all work of "
+     "other streams that uses the memory."},
+    {SIM_FINDING_RACE_STREAMS, " nodes of a graph",
+     "an edge of the graph is missing: the node that needs the data must depend on the node that writes them, directly "
+     "or through other nodes."},
     {SIM_FINDING_RACE_STREAMS, " griddepcontrol.wait ",
      "griddepcontrol.wait (cudaGridDependencySynchronize()) must come before the first access to what the kernel "
      "before "
@@ -27,6 +37,9 @@ static const struct {
     {SIM_FINDING_RACE_STREAMS, " nothing orders ",
      "an event is missing: cudaEventRecord() after the first in its stream and cudaStreamWaitEvent() before the second "
      "in the other stream. A stream created with cudaStreamNonBlocking does not wait for the default stream."},
+    {SIM_FINDING_DEADLOCK, " every block of the grid waits",
+     "blocks wait for each other in a circle: each holds a lock and waits for another block's (all must take locks in "
+     "the same order), or a flag is never set, or was set before the block began to wait for its change."},
     {SIM_FINDING_DEADLOCK, " arrivals and ",
      "fewer threads arrive in this phase than mbarrier.init expects; or the waiting thread is ahead by one phase: it "
      "waits for the wrong parity, or another thread arrived before this one had seen the last phase end."},

@@ -9,13 +9,16 @@
 enum { MOST_PENDING = 1024 }; // the oldest work beyond that counts as complete
 
 static struct timeline {
-    bool open, blocking;
+    bool open, blocking, branch;
     int device; // of a created stream
     struct timeline_clock clock;
     // Of the last launch, if nothing follows it: the clock before it, the clock at which its first threads may have
     // started, and whether it waits for the launch before it.
     bool ends_in_launch, waited;
     struct timeline_clock before, start;
+    // Work of this timeline between these serial numbers may still run when the launch before the last one has ended,
+    // because that launch has not waited for it: the last launch's wait does not cover it.
+    uint32_t skipped_low, skipped_high;
 } timelines[TIMELINES] = {[0 ... TIMELINE_FIRST - 1] = {.open = true, .blocking = true}};
 
 static struct timeline_clock host;
@@ -61,8 +64,14 @@ unsigned timeline_open(bool blocking, int device) {
     timelines[number].open = true;
     timelines[number].blocking |= blocking || number == TIMELINES - 1;
     timelines[number].blocking &= blocking || number == TIMELINES - 1;
-    timelines[number].ends_in_launch = false;
+    timelines[number].ends_in_launch = timelines[number].branch = false;
     timelines[number].device = device;
+    return number;
+}
+
+unsigned timeline_open_branch(int device) {
+    unsigned number = timeline_open(false, device);
+    timelines[number].branch = number < TIMELINES - 1;
     return number;
 }
 
@@ -108,10 +117,15 @@ void timeline_host_wait_for_device(int device) {
 void timeline_add(struct work *work, bool programmatic) {
     struct timeline *timeline = synchronized_timeline(work->timeline);
     bool overlaps = work->kernel && programmatic && timeline->ends_in_launch;
-    if (overlaps)
-        timeline->start = timeline->waited ? timeline->before : timeline->start;
-    else
+    if (!overlaps) {
         timeline->start = timeline->clock;
+        timeline->skipped_low = timeline->skipped_high = 0;
+    } else if (timeline->waited) {
+        timeline->start = timeline->before;
+    } else {
+        timeline->skipped_low = timeline->start.latest[work->timeline];
+        timeline->skipped_high = timeline->clock.latest[work->timeline];
+    }
     join(&timeline->start, &host);
     timeline->before = timeline->clock;
     timeline->ends_in_launch = work->kernel;
@@ -137,8 +151,15 @@ struct concurrent_work *timeline_concurrent(size_t *count) {
             list = malloc(pending_count * sizeof *list);
         if (!list)
             break;
-        list[(*count)++] =
-            (struct concurrent_work){pending[i], !declared && is_before(&pending[i], &timeline->before), declared};
+        bool skipped = pending[i].timeline == work->timeline && pending[i].serial > timeline->skipped_low &&
+                       pending[i].serial < timeline->skipped_high;
+        list[(*count)++] = (struct concurrent_work){
+            .work = pending[i],
+            .until_wait = !declared && !skipped && is_before(&pending[i], &timeline->before),
+            .skipped = skipped,
+            .in_graph = timelines[pending[i].timeline].branch || timeline->branch,
+            .declared = declared,
+        };
     }
     return list;
 }

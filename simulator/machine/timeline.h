@@ -29,6 +29,7 @@ struct timeline_clock {
 // The timeline of a new stream. If there are too many, streams share one, which can only hide a race. blocking: it
 // waits for the legacy default stream of its device, and that stream for it.
 unsigned timeline_open(bool blocking, int device);
+unsigned timeline_open_branch(int device); // of a graph
 void timeline_close(unsigned timeline);
 
 // The point at which all earlier work of the timeline is complete; all later work of the timeline waits for the point.
@@ -67,6 +68,8 @@ void timeline_add(struct work *work, bool programmatic);
 struct concurrent_work {
     struct work work;
     bool until_wait; // ordered before a thread that has executed griddepcontrol.wait
+    bool skipped;    // precedes it in its stream, but a launch between them has not executed griddepcontrol.wait
+    bool in_graph;   // one of the two belongs to a branch of a graph
     bool declared;   // by simulator_set_concurrency()
 };
 

@@ -62,6 +62,8 @@ struct call_frame {
 
 #define MAX_RECENT_ALLOCATIONS 4
 #define MAX_RECENT_POLLS 4
+#define TURN_BRANCHES 4096 // backward branches of a warp until other warps get a turn
+#define POLLS_A_TURN 256   // repeated accesses to the same address until other blocks get a turn
 #define REPORTED 8
 
 enum { MOST_UNORDERED_STORES = 4 };
@@ -78,6 +80,8 @@ struct warp {
     struct split split[LANES];
     struct split *now; // the split that runs
     int turn_budget;   // backward branches until other splits get a turn
+    bool ran;          // since the end of its block's last turn
+    uint64_t state;    // hash of its registers then
     uint32_t carry;    // the carry flag of add.cc and so on, one bit per lane
     uint64_t warp_instructions, lane_instructions;
     struct {
@@ -104,7 +108,7 @@ struct warp {
     struct sim_allocation *recent[MAX_RECENT_ALLOCATIONS]; // of the latest global accesses, most recent first
     struct {
         int32_t pc;
-        uint64_t address;
+        uint64_t address, value;
     } poll[MAX_RECENT_POLLS]; // recent atomic and volatile accesses to global memory, cyclically
     unsigned next_poll;
     struct {

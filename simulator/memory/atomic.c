@@ -186,7 +186,20 @@ void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_var
 
 enum step run_atomic(struct warp *warp, const struct bound *bound, uint32_t mask) {
     warp->turn_budget -= ATTEMPT;
-    bool wide = bound->vector == 2 && bound->width == 64;
-    return access_run(warp, bound, mask, bound->ptx->opcode == PTX_OP_RED ? ACCESS_REDUCTION : ACCESS_ATOMIC,
-                      wide ? exchange_lanes : update_lanes);
+    bool wide = bound->vector == 2 && bound->width == 64, before = warp->block->changed;
+    warp->block->changed = false;
+    enum step step = access_run(warp, bound, mask, bound->ptx->opcode == PTX_OP_RED ? ACCESS_REDUCTION : ACCESS_ATOMIC,
+                                wide ? exchange_lanes : update_lanes);
+    bool changed = warp->block->changed;
+    warp->block->changed |= before;
+    if (step != STEP_NEXT || !changed || !warp->block->pauses)
+        return step;
+    // Whoever has taken a lock or raised a flag may stop there for long, while other blocks run.
+    warp->block->pauses--;
+    warp->block->paused = true;
+    warp->block->polls += POLLS_A_TURN;
+    warp->turn_budget = 0;
+    warp->now->yielded = true;
+    warp->now->pc++;
+    return STEP_MOVED;
 }

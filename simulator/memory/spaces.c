@@ -13,6 +13,7 @@
 #include "../machine/element_names.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static enum step report_misaligned(struct warp *warp, const struct bound *bound, struct access *access, uint32_t unit) {
     access_fill(access);
@@ -120,19 +121,27 @@ static struct sim_allocation *find_allocation(struct warp *warp, const struct ac
     return found;
 }
 
-// A loop that waits for another block repeats an access to the same address.
+// A loop that waits for another block repeats an access to the same address. While the value stays the same, only
+// another warp or block can end the loop, so that each such poll uses up a quarter of the turns of warp and block.
 static void note_poll(struct warp *warp, const struct bound *bound, const struct access *access) {
     int32_t pc = pc_of(warp, bound);
+    uint64_t value = 0;
+    memcpy(&value, access->allocation->bytes + (access->span.low - access->allocation->address),
+           access->bytes < sizeof value ? access->bytes : sizeof value);
     for (int i = 0; i < MAX_RECENT_POLLS; i++) {
         if (warp->poll[i].pc == pc && warp->poll[i].address == access->span.low) {
-            warp->block->polls++;
+            bool in_vain = warp->poll[i].value == value;
+            warp->block->polls += in_vain ? POLLS_A_TURN / 4 : 1;
+            warp->turn_budget -= in_vain ? TURN_BRANCHES / 4 : 0;
             warp->block->poll_pc = pc;
+            warp->poll[i].value = value;
             return;
         }
     }
     unsigned next = warp->next_poll++ % MAX_RECENT_POLLS;
     warp->poll[next].pc = pc;
     warp->poll[next].address = access->span.low;
+    warp->poll[next].value = value;
 }
 
 static enum step in_global(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {

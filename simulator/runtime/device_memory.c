@@ -6,6 +6,7 @@
 #include "host_memory.h"
 #include "stream.h"
 
+#include "../analyses/race_streams.h"
 #include "../machine/timeline.h"
 
 #include <inttypes.h>
@@ -153,8 +154,12 @@ cudaError_t cudaFree(void *pointer) {
 }
 
 static cudaError_t release_async(void *pointer, cudaStream_t stream) {
-    if (!pointer || !capture_is_active(stream))
+    if (!pointer || !capture_is_active(stream)) {
+        const struct sim_allocation *allocation = device_memory_find(pointer);
+        if (allocation)
+            race_streams_free(stream_timeline(stream), allocation);
         return release(pointer);
+    }
     struct operation *operation = new_free_operation(pointer);
     return operation ? capture_add(stream, operation) : api_error(cudaErrorMemoryAllocation, "out of host memory");
 }

@@ -1,5 +1,6 @@
 // Executable graphs: a topological order of the nodes, with their operations at the time of instantiation. As for all
-// work, a launch completes before it returns.
+// work, a launch completes before it returns. Nodes that no path of edges orders run in different branches, which
+// machine/timeline.h treats as streams.
 #include "graph.h"
 #include "stream.h"
 
@@ -8,6 +9,12 @@
 #include "../machine/timeline.h"
 
 #include <stdlib.h>
+
+// Earlier steps that a step depends on.
+struct steps_before {
+    size_t *step; // [count]
+    size_t count;
+};
 
 struct exec_step {
     struct operation *operation;
@@ -18,6 +25,7 @@ struct exec_step {
     uint64_t handle;
     enum condition_kind kind;
     bool disabled; // is skipped
+    struct steps_before before;
 };
 
 struct CUgraphExec_st {
@@ -44,6 +52,7 @@ static void free_steps(struct CUgraphExec_st *exec) {
         for (unsigned k = 0; k < exec->step[i].bodies; k++)
             free_steps(&exec->step[i].body[k]);
         free(exec->step[i].body);
+        free(exec->step[i].before.step);
     }
     free(exec->step);
     free(exec->defaults);
@@ -91,20 +100,58 @@ static bool is_ready(cudaGraphNode_t node, const struct node_set *done) {
     return true;
 }
 
-static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph);
+static const struct steps_before no_steps;
+
+// before: the steps that all nodes of the graph depend on.
+static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph,
+                                      const struct steps_before *before);
 
 static cudaError_t out_of_memory(void) {
     return api_error(cudaErrorMemoryAllocation, "out of host memory");
 }
 
-static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
-    struct exec_step *step = add_step(exec);
+static bool add_before(struct steps_before *before, size_t step) {
+    size_t *grown = realloc(before->step, (before->count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    before->step = grown;
+    before->step[before->count++] = step;
+    return true;
+}
+
+// The steps of the node's dependencies, whose steps are the latest ones with these nodes; of a root, those in outer.
+static cudaError_t find_before(const struct CUgraphExec_st *exec, cudaGraphNode_t node,
+                               const struct steps_before *outer, struct steps_before *before) {
+    bool is_added = true;
+    for (size_t i = 0; i < outer->count && !node->dependencies.count; i++)
+        is_added &= add_before(before, outer->step[i]);
+    for (size_t i = 0; i < node->dependencies.count; i++) {
+        size_t step = exec->step_count;
+        while (step > 0 && exec->step[step - 1].node != node->dependencies.node[i])
+            step--;
+        is_added &= step == 0 || add_before(before, step - 1);
+    }
+    return is_added ? cudaSuccess : out_of_memory();
+}
+
+// Appends the node's step, and before it the steps of its child graph, which the node's step joins.
+static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node, const struct steps_before *outer) {
+    struct steps_before before = {0};
     const struct condition *condition = node->condition;
-    cudaError_t error = cudaSuccess;
-    if (!step)
-        return out_of_memory();
+    cudaError_t error = find_before(exec, node, outer, &before);
+    size_t first = exec->step_count;
+    if (error == cudaSuccess && node->child)
+        error = sort_topologically(exec, node->child, &before);
+    for (size_t i = first; i < exec->step_count && error == cudaSuccess; i++)
+        error = add_before(&before, i) ? cudaSuccess : out_of_memory();
+    struct exec_step *step = error == cudaSuccess ? add_step(exec) : NULL;
+    if (!step) {
+        free(before.step);
+        return error == cudaSuccess ? out_of_memory() : error;
+    }
     step->operation = operation_retain(node->operation);
     step->node = node;
+    step->before = before;
     if (!condition)
         return cudaSuccess;
     step->handle = condition->handle;
@@ -112,7 +159,7 @@ static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
     if (!(step->body = calloc(condition->bodies, sizeof *step->body)))
         return out_of_memory();
     for (; step->bodies < condition->bodies && error == cudaSuccess; step->bodies++)
-        error = sort_topologically(&step->body[step->bodies], condition->body[step->bodies]);
+        error = sort_topologically(&step->body[step->bodies], condition->body[step->bodies], &no_steps);
     return error;
 }
 
@@ -130,7 +177,8 @@ static cudaError_t copy_defaults(struct CUgraphExec_st *exec, cudaGraph_t graph)
 }
 
 // Topological sort; among ready nodes the one added first comes first.
-static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph) {
+static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph,
+                                      const struct steps_before *before) {
     struct node_set done = {0};
     cudaError_t error = copy_defaults(exec, graph);
     while (done.count < graph->nodes.count && error == cudaSuccess) {
@@ -140,10 +188,8 @@ static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t g
                 next = graph->nodes.node[i];
         if (!next)
             error = api_error(cudaErrorInvalidValue, "the graph has a dependency cycle");
-        else if (next->child)
-            error = sort_topologically(exec, next->child);
-        if (next && error == cudaSuccess)
-            error = node_set_add(&done, next) ? add_node(exec, next) : out_of_memory();
+        else
+            error = node_set_add(&done, next) ? add_node(exec, next, before) : out_of_memory();
     }
     node_set_clear(&done);
     return error;
@@ -160,7 +206,7 @@ static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigne
     created->auto_free = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
     created->next = execs;
     execs = created;
-    error = sort_topologically(created, graph);
+    error = sort_topologically(created, graph, &no_steps);
     if (error != cudaSuccess)
         free_exec(created);
     else
@@ -197,6 +243,9 @@ static cudaError_t copy_steps(struct CUgraphExec_st *to, const struct CUgraphExe
             return out_of_memory();
         *step = *other;
         step->operation = operation_retain(other->operation);
+        step->before = (struct steps_before){0};
+        for (size_t k = 0; k < other->before.count && error == cudaSuccess; k++)
+            error = add_before(&step->before, other->before.step[k]) ? cudaSuccess : out_of_memory();
         step->bodies = 0;
         step->body = other->bodies ? calloc(other->bodies, sizeof *step->body) : NULL;
         if (other->bodies && !step->body)
@@ -280,20 +329,92 @@ static void run_host_function(const struct operation *operation, cudaStream_t st
     operation->function(operation->argument);
 }
 
-static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream) {
+static cudaError_t run_step(const struct exec_step *step, cudaStream_t stream) {
+    const struct operation *operation = step->operation;
     cudaError_t error = cudaSuccess;
-    for (size_t i = 0; i < launched->step_count && error == cudaSuccess; i++) {
-        const struct exec_step *step = &launched->step[i];
-        const struct operation *operation = step->operation;
-        if (step->disabled)
-            continue;
-        if (step->bodies)
-            error = run_condition(step, stream);
-        else if (operation->function)
-            run_host_function(operation, stream);
-        else if (operation->run)
-            error = run_operation(operation, stream);
+    if (step->disabled)
+        return cudaSuccess;
+    if (step->bodies)
+        error = run_condition(step, stream);
+    else if (operation->function)
+        run_host_function(operation, stream);
+    else if (operation->run)
+        error = run_operation(operation, stream);
+    return error;
+}
+
+// Where a step runs.
+struct branch {
+    cudaStream_t stream;
+    bool is_own, continues;    // opened for the step; a later step runs there, too
+    struct timeline_clock end; // of the step
+};
+
+// Chooses the branch of a step: that of a step before it which no other step continues. The first step continues the
+// stream of the launch, so that a chain of nodes is ordered as work of that stream.
+static cudaError_t begin_step(const struct exec_step *step, size_t number, struct branch *branch, cudaStream_t stream,
+                              const struct timeline_clock *start) {
+    struct branch *mine = &branch[number];
+    size_t from = number;
+    for (size_t i = 0; i < step->before.count && from == number; i++)
+        if (!branch[step->before.step[i]].continues)
+            from = step->before.step[i];
+    if (from != number) {
+        branch[from].continues = true;
+        mine->stream = branch[from].stream;
+    } else if (number == 0) {
+        mine->stream = stream;
+    } else {
+        mine->stream = stream_open_branch();
+        mine->is_own = mine->stream;
+        if (!mine->is_own)
+            return out_of_memory();
+        timeline_wait(stream_timeline(mine->stream), start);
     }
+    for (size_t i = 0; i < step->before.count; i++)
+        if (step->before.step[i] != from)
+            timeline_wait(stream_timeline(mine->stream), &branch[step->before.step[i]].end);
+    return cudaSuccess;
+}
+
+static cudaError_t end_step(struct branch *branch) {
+    timeline_latest(stream_timeline(branch->stream), &branch->end);
+    return cudaSuccess;
+}
+
+// The stream goes on when all branches have ended.
+static cudaError_t join_branches(struct branch *branch, size_t count, cudaStream_t stream) {
+    for (size_t i = 0; i < count; i++)
+        if (branch[i].stream && branch[i].stream != stream && !branch[i].continues)
+            timeline_wait(stream_timeline(stream), &branch[i].end);
+    for (size_t i = 0; i < count; i++)
+        if (branch[i].is_own)
+            stream_close_branch(branch[i].stream);
+    free(branch);
+    return cudaSuccess;
+}
+
+static cudaError_t begin_branches(struct branch **branch, size_t count, cudaStream_t stream,
+                                  struct timeline_clock *start) {
+    timeline_latest(stream_timeline(stream), start);
+    *branch = calloc(count + 1, sizeof **branch);
+    return *branch ? cudaSuccess : out_of_memory();
+}
+
+static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream) {
+    struct branch *branch;
+    struct timeline_clock start;
+    cudaError_t error = HOST_CALL(begin_branches(&branch, launched->step_count, stream, &start));
+    if (error != cudaSuccess)
+        return error;
+    for (size_t i = 0; i < launched->step_count && error == cudaSuccess; i++) {
+        error = HOST_CALL(begin_step(&launched->step[i], i, branch, stream, &start));
+        if (error == cudaSuccess)
+            error = run_step(&launched->step[i], branch[i].stream);
+        if (error == cudaSuccess)
+            HOST_CALL(end_step(&branch[i]));
+    }
+    HOST_CALL(join_branches(branch, launched->step_count, stream));
     return error;
 }
 
@@ -393,7 +514,7 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, enum cudaGrap
     if (error == cudaSuccess)
         error = graph_check(graph);
     if (error == cudaSuccess)
-        error = sort_topologically(&other, graph);
+        error = sort_topologically(&other, graph, &no_steps);
     bool same_topology = error == cudaSuccess && other.step_count == exec->step_count;
     *result = same_topology ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     for (size_t i = 0; same_topology && i < exec->step_count; i++) {

@@ -93,6 +93,24 @@ void stream_destroy_all(void) {
     }
 }
 
+cudaStream_t stream_open_branch(void) {
+    struct CUstream_st *created = calloc(1, sizeof *created);
+    if (!created)
+        return NULL;
+    *created = (struct CUstream_st){.flags = cudaStreamNonBlocking,
+                                    .device = device_ordinal(),
+                                    .timeline = timeline_open_branch(device_ordinal()),
+                                    .next = streams};
+    return streams = created;
+}
+
+void stream_close_branch(cudaStream_t stream) {
+    struct CUstream_st **link = find(stream);
+    *link = stream->next;
+    timeline_close(stream->timeline);
+    free(stream);
+}
+
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority) {
     static unsigned long long last_id = 2; // 1 and 2 are the IDs of the default streams
     if (!stream || (flags & ~(unsigned)cudaStreamNonBlocking) != 0)

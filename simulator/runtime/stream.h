@@ -28,6 +28,11 @@ bool stream_is_blocking(cudaStream_t stream);
 // The order of the stream's work: see machine/timeline.h.
 unsigned stream_timeline(cudaStream_t stream);
 
+// A stream of the simulator's own, for nodes of a graph that nothing orders with those of other streams. NULL: out of
+// host memory.
+cudaStream_t stream_open_branch(void);
+void stream_close_branch(cudaStream_t stream);
+
 // Whether work in the stream is ordered after the inputs of simulator_set_input_stream().
 bool stream_is_after_inputs(cudaStream_t stream);
 

@@ -226,14 +226,14 @@ wrong() {
 
 @test "a case of the simulator that takes too long is not verified, and the others are checked" {
     MISTAKE=endless simulated check --shape 1,1,9,64 --time-limit 1
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [[ $output == *"not verified: case SHAPE=1,1,9,64: it took more than 1 s, "*"TIME_LIMIT=5 raises the limit. [not-verified]"* ]]
     [[ $output != *wrong* ]]
     MISTAKE=endless-once simulated check --time-limit 1 --quick
     [ "$status" -eq 0 ]
     [[ $output == *", 1 not verified, "* ]]
     MISTAKE=endless simulated check --time-limit 1
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [[ $output == *"stopped after 3 of "* ]]
 }
 

@@ -48,5 +48,5 @@ pair() {
 
 @test "a dependent launch waits before it uses the work of the launch before" {
     pair dependent programmatic-launch-race "which kernel first writes at"
-    pair chain programmatic-launch-race "which kernel first writes at"
+    pair chain programmatic-launch-chain "which kernel first writes at"
 }

@@ -265,8 +265,8 @@ KERNEL endless_in_one_lane(volatile int *flag) {
 }
 
 KERNEL endless_with_barrier(volatile int *flag) {
-    while (*flag == 0) {
-        __syncthreads(); // endless_with_barrier here
+    while (*flag == 0) { // endless_with_barrier here
+        __syncthreads();
     }
 }
 

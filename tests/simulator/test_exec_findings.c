@@ -131,15 +131,15 @@ static void test_asynchronous_copies(void **state) {
 static void test_instruction_limit_and_trap(void **state) {
     (void)state;
     uint64_t a = expected_zeros();
-    must_find(RUN("endless", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[instruction-limit]", false);
-    must_find(RUN("endless_in_one_lane", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[instruction-limit]", false);
+    must_find(RUN("endless", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[deadlock]", false);
+    must_find(RUN("endless_in_one_lane", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[deadlock]", false);
     must_mention("endless_in_one_lane", "byte 0 of allocation ");
     must_mention("endless_in_one_lane", "holds 0");
-    must_find(RUN("endless_with_barrier", 1, 64, 1, {a}), SIM_LAUNCH_TIMEOUT, "[instruction-limit]", false);
+    must_find(RUN("endless_with_barrier", 1, 64, 1, {a}), SIM_LAUNCH_TIMEOUT, "[deadlock]", false);
     must_mention("endless_with_barrier", ", which holds ");
     must_find(RUN("endless_on_shared", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[instruction-limit]", false);
     must_mention("endless_on_shared", "byte 8 of shared memory, which holds 7");
-    must_find(RUN("endless_lock", 2, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[instruction-limit]", false);
+    must_find(RUN("endless_lock", 2, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "[deadlock]", false);
     must_mention("endless_lock", "byte 0 of variable taken (address 0x");
     must_mention("endless_lock", "holds 3");
     // The limit applies to a block, not to a whole launch.

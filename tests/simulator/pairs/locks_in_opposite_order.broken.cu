@@ -1,4 +1,5 @@
 // Wrong: two blocks take two locks in opposite order; each can hold one lock and wait for the other lock forever.
+// Finding: deadlock
 #include <cstdio>
 
 __device__ void lock(int *locks, int which) {

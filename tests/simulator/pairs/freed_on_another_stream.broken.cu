@@ -1,5 +1,6 @@
 // Wrong: one stream frees a stream-ordered allocation that a kernel of another stream, which it does not wait for,
 // still reads.
+// Finding: stream-race
 #include <cstdio>
 
 __global__ void fill(int *values, int count, int value) {

@@ -1,5 +1,6 @@
 // Wrong: in a chain of three programmatic dependent launches the second kernel does not wait for the first, so that the
 // wait of the third kernel, which covers only the second, does not cover the first kernel's values.
+// Finding: programmatic-launch-chain
 #include <cstdio>
 
 __global__ void produce(int *values, int count) {

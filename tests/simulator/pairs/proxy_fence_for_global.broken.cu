@@ -1,5 +1,6 @@
 // Wrong: a bulk copy loads what the block has just stored to global memory by ordinary stores, without a proxy fence
 // between them.
+// Finding: proxy-fence
 #include <cstdint>
 #include <cstdio>
 

@@ -1,4 +1,5 @@
 // Wrong: a graph has no edge from the kernel node that writes the scores to the kernel node that reads them.
+// Finding: stream-race
 #include <cstdio>
 
 __global__ void score(float *scores, int count) {
