@@ -76,9 +76,7 @@ END
         for name in $("$programs/all" cluster); do
             silent "$programs/all" cluster "$name" "$seed"
         done
-        for name in atomics handed; do
-            silent "$programs/all" cluster_forms "$name" "$seed"
-        done
+        silent "$programs/all" cluster_forms atomics "$seed"
     done
 }
 
