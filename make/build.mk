@@ -30,6 +30,10 @@ SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fn
 # -O1: sanitized tests are compiled more often than they are run.
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
+# What kernels are compiled to, as teach/architecture.c names it: code is machine code and PTX. tests/run sets ptx, since the
+# simulator runs nothing else and ptxas takes two fifths of a compilation.
+KERNEL_CODE ?= code
+
 # The architecture comes from a line of each file (teach/architecture.c). -g affects only host code: it gives the layout of the
 # structure that a kernel places in shared memory (teach/layout.h). -O also affects only host code and would only slow gcc
 # down: device code is optimized by default.
@@ -54,7 +58,7 @@ endif
 # depends on one of them.
 ifneq (,$(builds))
   flags_written := $(shell scripts/write-if-changed build/flags '$(wordlist 1,3,$(cuda)) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS)') \
-             $(shell scripts/write-if-changed build/kernel-flags '$(cuda) $(NVCCFLAGS)')
+             $(shell scripts/write-if-changed build/kernel-flags '$(cuda) $(KERNEL_CODE) $(NVCCFLAGS)')
 endif
 build/flags build/kernel-flags: ;
 
@@ -75,7 +79,7 @@ ready       := $(if $(bench_first)$(check_first),ready)
 # In solutions, baselines and common/, warnings are errors; a learner's file may have warnings.
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
-kernel_code    = code
+kernel_code    = $(KERNEL_CODE)
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach $(ready)
 compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call shell_quote,$(cuda)) $<) || exit; \
                  $(serialised_later) $(call report_if_slow,nvcc $<) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<

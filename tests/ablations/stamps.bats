@@ -3,6 +3,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../long
+
 setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     cd "$project"
@@ -15,6 +17,7 @@ setup() {
         git apply --check "$patch"
     done
     before=$(ls results/*)
+    long
     DEVICE=sim run scripts/stamps
     echo "$output"
     [ "$status" -eq 0 ]

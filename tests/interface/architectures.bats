@@ -2,6 +2,9 @@
 # The line of a kernel file that says its architecture: what is compiled for it, where it is run, and what is refused on a GPU
 # that is none of those. The GPUs are made up: nvidia-smi is a stand-in.
 
+# The logs of ptxas say for which GPU it compiled.
+unset KERNEL_CODE
+
 load ../long
 load helpers
 

@@ -54,6 +54,7 @@ compiled() {
 }
 
 @test "two makes at once, from nothing built, both succeed" {
+    long
     solve 01 02
     rm -rf build/kernels/lessons build/bin
     make lesson-01 lesson-02 check $small >"$BATS_TEST_TMPDIR/first" 2>&1 &

@@ -2,6 +2,9 @@
 # Products of wgmma that ptxas serialises, of which it only informs: a solution does not build, and what a learner has in work is
 # checked on the simulator, which says so, and refused on a GPU, in one line.
 
+# Only ptxas tells what it serialises.
+unset KERNEL_CODE
+
 load ../long
 load helpers
 

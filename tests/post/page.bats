@@ -1,10 +1,15 @@
 #!/usr/bin/env bats
-# The page of the committed results as headless Chromium shows it, with the real charts (browser.py).
+# The page of the committed results as headless Chromium shows it, with the real charts (browser.py): in make test-all.
 
 load ../long
 load helpers
 
+setup() {
+    long
+}
+
 setup_file() {
+    [ "${TEST_ALL-}" ] || return 0
     copy_sources
     cp -R "$root"/results/*/ "$project/results"
     cd "$project" || return 1
@@ -57,7 +62,6 @@ nothing_of() {
 }
 
 @test "the browser test detects errors" {
-    long
     nothing_of overflow
     sed -e 's|</main>|<p style="width: 2000px">wide</p><svg width="5" height="5"></svg><h2>Empty</h2></main>|' \
         -e 's|^const button|console.error("said"); fetch("https://example.invalid/"); const button|' \

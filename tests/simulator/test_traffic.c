@@ -1,4 +1,5 @@
-// The traffic model: sectors, wavefronts, the accesses that ptxas merges, and the output.
+// The traffic model: ideal sectors, local memory, the accesses that ptxas merges, and the output. Sectors and
+// wavefronts of hundreds of patterns are compared with what ncu counts on a GPU (tests/truth).
 #include "simulator.h"
 #include "traffic/counts.h"
 
@@ -22,72 +23,6 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
     return counts;
 }
 
-// The cost of 32 lanes of which each `group` lanes use one address.
-static struct traffic_counts additions(enum ptx_space space, uint64_t group) {
-    struct traffic_counts counts = {0};
-    uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++)
-        address[lane] = lane / group * 4;
-    if (space == PTX_SHARED)
-        traffic_count_wavefronts(&counts, ACCESS_ATOMIC, 4, ALL, address);
-    else
-        traffic_count_sectors(&counts, space, ACCESS_REDUCTION, 4, ALL, address, NULL);
-    return counts;
-}
-
-// Lane l accesses l / group * far + l % group * near.
-static struct traffic_counts in_banks(enum access_kind kind, uint32_t bytes, uint32_t mask, uint64_t group,
-                                      uint64_t far, uint64_t near) {
-    struct traffic_counts counts = {0};
-    uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++)
-        address[lane] = 0x10000000000 + lane / group * far + lane % group * near;
-    traffic_count_wavefronts(&counts, kind, bytes, mask, address);
-    return counts;
-}
-
-static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
-    return in_banks(ACCESS_LOAD, bytes, mask, group, far, near).wavefronts;
-}
-
-// cp.async of rows with this many 16-byte elements, eight lanes per row, to consecutive shared memory.
-static uint64_t copied_sectors(uint64_t start, uint64_t row, int rows) {
-    struct traffic_counts counts = {0};
-    uint64_t from[32], to[32];
-    uint32_t mask = 0;
-    for (uint64_t lane = 0; lane < 32; lane++) {
-        from[lane] = start + 16 * (lane / 8 * row + lane % 8);
-        to[lane] = 1024 + 16 * lane;
-        mask |= (uint32_t)(lane % 8 < row && (int)lane / 8 < rows) << lane;
-    }
-    traffic_count_sectors(&counts, PTX_GLOBAL, ACCESS_ASYNC_COPY, 16, mask, from, to);
-    return counts.sectors;
-}
-
-// As counted on an H200, one warp at a time.
-static void copies_take_a_sector_for_each_line_that_32_bytes_come_from(void **state) {
-    (void)state;
-    assert_int_equal(copied_sectors(0, 8, 4), 16);
-    assert_int_equal(copied_sectors(0, 5, 4), 14);
-    assert_int_equal(copied_sectors(64, 5, 4), 12);
-    assert_int_equal(copied_sectors(32, 5, 4), 13);
-    assert_int_equal(copied_sectors(0, 5, 3), 10);
-    assert_int_equal(copied_sectors(0, 5, 1), 3);
-    assert_int_equal(copied_sectors(0, 7, 4), 18);
-    assert_int_equal(copied_sectors(0, 6, 4), 12);
-    assert_int_equal(copied_sectors(0, 3, 4), 8);
-    assert_int_equal(copied_sectors(0, 1, 4), 4);
-}
-
-static void coalesced_loads_access_each_sector_once(void **state) {
-    (void)state;
-    assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 4).sectors, 4);
-    assert_int_equal(sectors(PTX_GLOBAL, 8, ALL, 0, 8).sectors, 8);
-    assert_int_equal(sectors(PTX_GLOBAL, 16, ALL, 0, 16).sectors, 16);
-    assert_int_equal(sectors(PTX_GLOBAL, 1, ALL, 0, 1).sectors, 1);
-    assert_int_equal(sectors(PTX_GLOBAL, 4, 0xff, 0, 4).sectors, 1);
-}
-
 static void strides_shifts_and_broadcasts(void **state) {
     (void)state;
     const struct traffic_counts column = sectors(PTX_GLOBAL, 4, ALL, 0, 4096);
@@ -102,85 +37,12 @@ static void strides_shifts_and_broadcasts(void **state) {
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 1024, (uint64_t)-4).sectors, 5);
 }
 
-// Sectors of this many rows of a box, consecutive in shared memory.
-static uint64_t loaded(uint32_t rows, uint32_t bytes, uint64_t start, uint64_t stride) {
-    uint64_t count = 0;
-    for (uint32_t row = 0; row < rows; row++)
-        count += traffic_bulk_sectors(row * bytes, start + row * stride, bytes);
-    return count;
-}
-
-// The first six as counted on an H200 (tests/truth, sets copies and hopper).
-static void rows_of_a_box_are_split_at_lines_of_shared_memory(void **state) {
-    (void)state;
-    assert_int_equal(loaded(16, 16, 0, 256), 16);
-    assert_int_equal(loaded(16, 128, 0, 128), 64);
-    assert_int_equal(loaded(16, 80, 0, 256) + loaded(16, 80, 80, 256), 104);
-    assert_int_equal(loaded(16, 80, 0, 80) + loaded(16, 80, 560, 80), 104);
-    assert_int_equal(traffic_filled_sectors(0, 128), 4);
-    assert_int_equal(traffic_bulk_sectors(0, 80, 80) + traffic_filled_sectors(80, 48), 3 + 2);
-    // Neither split nor a line of its own.
-    assert_int_equal(traffic_bulk_sectors(64, 16, 64), 3);
-    assert_int_equal(traffic_bulk_sectors(64, 16, 80), 3 + 1);
-    assert_int_equal(traffic_filled_sectors(112, 32), 1 + 1);
-    assert_int_equal(traffic_filled_sectors(0, 0), 0);
-}
-
-static void atomic_operations_on_one_address_are_serialized(void **state) {
-    (void)state;
-    assert_int_equal(additions(PTX_GLOBAL, 1).sectors, 4);
-    assert_int_equal(additions(PTX_GLOBAL, 2).sectors, 4);
-    assert_int_equal(additions(PTX_GLOBAL, 32).sectors, 32);
-    assert_int_equal(additions(PTX_GLOBAL, 32).ideal_sectors, 1);
-    assert_int_equal(additions(PTX_SHARED, 1).wavefronts, 1);
-    assert_int_equal(additions(PTX_SHARED, 2).wavefronts, 2);
-    assert_int_equal(additions(PTX_SHARED, 32).wavefronts, 32);
-    assert_int_equal(additions(PTX_SHARED, 32).ideal_wavefronts, 1);
-}
-
 static void local_memory_is_interleaved(void **state) {
     (void)state;
     assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 16, 0).sectors, 4);
     assert_int_equal(sectors(PTX_LOCAL, 16, ALL, 16, 0).sectors, 16);
     // Each lane accesses its own word: 32 lines.
     assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 0, 4).sectors, 32);
-}
-
-static unsigned gcd(unsigned a, unsigned b) {
-    return b == 0 ? a : gcd(b, a % b);
-}
-
-static void one_word_a_lane_conflicts_as_the_stride_divides_32(void **state) {
-    (void)state;
-    for (unsigned stride = 1; stride <= 33; stride++)
-        assert_int_equal(wavefronts(4, ALL, 32, 0, 4ull * stride), gcd(stride, 32));
-    assert_int_equal(wavefronts(4, ALL, 32, 0, 0), 1);
-    assert_int_equal(wavefronts(4, 0x1, 32, 0, 0), 1);
-    assert_int_equal(wavefronts(2, ALL, 32, 0, 2), 1);
-}
-
-static void wide_accesses_are_split(void **state) {
-    (void)state;
-    assert_int_equal(wavefronts(8, ALL, 32, 0, 8), 2);
-    assert_int_equal(wavefronts(16, ALL, 32, 0, 16), 4);
-    assert_int_equal(wavefronts(16, ALL, 32, 0, 0), 2); // measured on an H200
-    assert_int_equal(wavefronts(16, 0xff, 32, 0, 16), 1);
-    assert_int_equal(wavefronts(16, ALL, 32, 0, 128), 32);
-}
-
-// All values measured on an H200 (tests/truth).
-static void parts_of_a_load_are_combined_if_neighbours_share(void **state) {
-    (void)state;
-    assert_int_equal(wavefronts(8, ALL, 32, 0, 0), 1);
-    assert_int_equal(wavefronts(8, ALL, 2, 8, 0), 1); // lane ^ 1
-    assert_int_equal(wavefronts(8, ALL, 2, 0, 8), 1); // lane ^ 2
-    assert_int_equal(wavefronts(8, ALL, 4, 0, 8), 2);
-    assert_int_equal(wavefronts(16, ALL, 2, 0, 16), 2);
-    assert_int_equal(wavefronts(16, ALL, 4, 0, 16), 4);
-    assert_int_equal(in_banks(ACCESS_STORE, 8, ALL, 2, 8, 0).wavefronts, 2);
-    const struct traffic_counts even_lanes = in_banks(ACCESS_LOAD, 8, 0x55555555, 32, 0, 8);
-    assert_int_equal(even_lanes.wavefronts, 2);
-    assert_int_equal(even_lanes.ideal_wavefronts, 1);
 }
 
 // A kernel with shared loads from one register: the register is thread * factor, with one load per offset.
@@ -397,15 +259,8 @@ static void a_trace_that_cannot_be_written_is_an_error(void **state) {
 int main(void) {
     setenv("SIMULATOR_TRACE", "1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coalesced_loads_access_each_sector_once),
-        cmocka_unit_test(copies_take_a_sector_for_each_line_that_32_bytes_come_from),
         cmocka_unit_test(strides_shifts_and_broadcasts),
-        cmocka_unit_test(rows_of_a_box_are_split_at_lines_of_shared_memory),
-        cmocka_unit_test(atomic_operations_on_one_address_are_serialized),
         cmocka_unit_test(local_memory_is_interleaved),
-        cmocka_unit_test(one_word_a_lane_conflicts_as_the_stride_divides_32),
-        cmocka_unit_test(wide_accesses_are_split),
-        cmocka_unit_test(parts_of_a_load_are_combined_if_neighbours_share),
         cmocka_unit_test(aligned_neighbours_are_merged),
         cmocka_unit_test(accesses_without_proven_alignment_are_not_merged),
         cmocka_unit_test(barriers_and_new_addresses_end_a_merge),

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # A right kernel without its lesson's idea, that work overlaps, is told so; the solution is not.
 
+load ../long
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."
     unset DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT MAKEFLAGS MAKELEVEL
@@ -19,6 +21,7 @@ compared() {
 }
 
 @test "a solution has its lesson's idea" {
+    long
     compared ''
     [[ $output != *no-overlap* ]]
 }
@@ -29,6 +32,7 @@ compared() {
 }
 
 @test "warpgroups that take no turns" {
+    long
     compared '/pingpong_sync();$/d; /pingpong_arrive();$/d'
     [[ $output == *"right, but without the lesson's idea: "*" turns at named barriers, where the solution has "*"[no-overlap]"* ]]
     [[ $output != *"leave wgmma"* ]]

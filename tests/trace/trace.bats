@@ -29,7 +29,8 @@ all_as_predicted() {
     run make solution-04 trace SHAPE=1,2,64,64
     [ "$status" -eq 0 ]
     [[ $output == *"attention_kernel  grid 4x1x1, block 128x1x1"* ]]
-    [[ $output == *"ptxas: "*" registers per thread, no spills; "*" warps per SM, "* ]]
+    # Registers are known where there is machine code.
+    [ "${KERNEL_CODE-}" = ptx ] || [[ $output == *"ptxas: "*" registers per thread, no spills; "*" warps per SM, "* ]]
     [[ $output == *"P_smem[row_of<T>(i, lane)][column_of<T>(j, lane)] = S_rmem[i]"* ]]
     name=build/trace/solution-04_tiled_online_softmax-attention
     head -n 1 $name.csv | grep -q '^group,kernel,mangled,launches,'

@@ -1,6 +1,7 @@
 // Compares the results of the simulator with those of a GPU, as run.c wrote them.
 //
 //   truth-compare GOLDEN RESULTS DIFFERENCES.csv [FORMS]     FORMS: names, of those that were to run; otherwise all
+//   truth-compare --list RESULTS                             a name a line, and the hash, or error
 //
 // A form that is exact must have the same bits. One that is approximate must lie within the documented bound of the
 // exact value, on both sides, and agree with the GPU on what is a NaN, an infinity or a zero. DIFFERENCES.csv lists
@@ -14,21 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FORMS = 2048, NAME = 64 };
+enum { MOST_FORMS = 2048, NAME = sizeof(((struct truth_result *)0)->name) };
 
-struct result {
-    char name[NAME], compared[16];
-    double bound;
-    int type, input[3];
-    size_t elements;
-    unsigned long long hash;
-    long offset;
-};
-
+// The records of a file, with their results behind them.
 struct run {
-    struct result result[MOST_FORMS];
+    const struct truth_result *result[MOST_FORMS];
     int results;
-    uint8_t *samples;
 };
 
 static void die(const char *path) {
@@ -36,38 +28,25 @@ static void die(const char *path) {
     exit(2);
 }
 
-static void read_run(const char *directory, struct run *run) {
-    char path[4096], line[512];
-    snprintf(path, sizeof path, "%s/results.csv", directory);
-    FILE *table = fopen(path, "r");
-    if (!table || !fgets(line, sizeof line, table))
+static void read_run(const char *path, struct run *run) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
         die(path);
-    while (fgets(line, sizeof line, table) && run->results < MOST_FORMS) {
-        struct result *r = &run->result[run->results];
-        if (sscanf(line, "%63[^,],%15[^,],%la,%d,%d,%d,%d,%zu,%llx,%ld", r->name, r->compared, &r->bound, &r->type,
-                   &r->input[0], &r->input[1], &r->input[2], &r->elements, &r->hash, &r->offset) != 10) {
-            fprintf(stderr, "%s: not a row of results: %s", path, line);
-            exit(2);
-        }
-        run->results++;
+    struct truth_result head, *result;
+    for (; fread(&head, sizeof head, 1, file) == 1 && run->results < MOST_FORMS; run->results++) {
+        const size_t bytes = (size_t)head.elements * truth_type_bytes((enum truth_type)head.type);
+        result = malloc(sizeof head + bytes);
+        if (!result || fread(memcpy(result, &head, sizeof head) + sizeof head, 1, bytes, file) != bytes)
+            die(path);
+        run->result[run->results] = result;
     }
-    fclose(table);
-    snprintf(path, sizeof path, "%s/results.bin", directory);
-    FILE *samples = fopen(path, "rb");
-    if (!samples || fseek(samples, 0, SEEK_END) != 0)
-        die(path);
-    const long size = ftell(samples);
-    rewind(samples);
-    run->samples = malloc((size_t)size);
-    if (!run->samples || fread(run->samples, 1, (size_t)size, samples) != (size_t)size)
-        die(path);
-    fclose(samples);
+    fclose(file);
 }
 
-static const struct result *find(const struct run *run, const char *name) {
+static const struct truth_result *find(const struct run *run, const char *name) {
     for (int i = 0; i < run->results; i++)
-        if (strcmp(run->result[i].name, name) == 0)
-            return &run->result[i];
+        if (strcmp(run->result[i]->name, name) == 0)
+            return run->result[i];
     return NULL;
 }
 
@@ -130,13 +109,13 @@ static double exact_value(const char *name, double a, double b) {
 }
 
 // How far a result may lie from the exact value.
-static double allowed_error(const struct result *form, struct format format, double a, double exact) {
+static double allowed_error(const struct truth_result *form, struct format format, double a, double exact) {
     const double spacing = ldexp(smallest_normal(format), -format.mantissa); // of subnormal results
-    if (strcmp(form->compared, "absolute") == 0)
+    if (form->comparison == TRUTH_ABSOLUTE)
         return form->bound;
-    if (strcmp(form->compared, "logarithm") == 0)
+    if (form->comparison == TRUTH_LOGARITHM)
         return a > 0.5 && a < 2.0 ? form->bound : form->bound * fabs(exact);
-    if (strcmp(form->compared, "ulp") == 0) {
+    if (form->comparison == TRUTH_ULP) {
         const double size = fmax(fabs(exact), smallest_normal(format));
         return form->bound * ldexp(1.0, ilogb(size) - format.mantissa);
     }
@@ -148,9 +127,9 @@ static bool same_kind(double x, double y) {
 }
 
 // One approximate result; on a miss writes what is wrong to why.
-static bool is_near(const struct result *form, const double input[2], double gpu, double simulated, char *why,
+static bool is_near(const struct truth_result *form, const double input[2], double gpu, double simulated, char *why,
                     size_t why_size) {
-    if (strcmp(form->compared, "near") == 0) {
+    if (form->comparison == TRUTH_NEAR) {
         snprintf(why, why_size, "GPU %.9g, simulator %.9g, allowed %g apart", gpu, simulated, form->bound);
         return isnan(gpu) ? isnan(simulated) : fabs(gpu - simulated) <= form->bound;
     }
@@ -178,20 +157,19 @@ static bool is_near(const struct result *form, const double input[2], double gpu
 enum verdict { SAME, DIFFERS_AS_LISTED, WRONG };
 
 // Prints the first place where the two results of a form are wrong.
-static enum verdict compare_form(const struct result *golden, const uint8_t *gpu, const struct result *result,
-                                 const uint8_t *simulated, bool listed) {
+static enum verdict compare_form(const struct truth_result *golden, const struct truth_result *result, bool listed) {
+    const uint8_t *gpu = (const uint8_t *)(golden + 1), *simulated = (const uint8_t *)(result + 1);
     if (golden->type != result->type || golden->elements != result->elements) {
-        printf("%s: %s\n", golden->name,
-               strcmp(result->compared, "error") == 0 ? "did not run" : "another type or size");
+        printf("%s: %s\n", golden->name, result->comparison == TRUTH_FAILED ? "did not run" : "another type or size");
         return WRONG;
     }
     const size_t width = truth_type_bytes((enum truth_type)golden->type);
-    const bool exact = strcmp(golden->compared, "exact") == 0;
+    const bool exact = golden->comparison == TRUTH_EXACT;
     enum verdict verdict = SAME;
     static uint64_t values[3][TRUTH_ELEMENTS];
     for (int k = 0; k < 3; k++)
         truth_fill((enum truth_type)golden->input[k], k, values[k]);
-    for (size_t i = 0; i < golden->elements; i++) {
+    for (size_t i = 0; i < (size_t)golden->elements; i++) {
         const uint64_t from_gpu = bits_at(gpu, width, i), from_simulator = bits_at(simulated, width, i);
         uint64_t input[3];
         for (int k = 0; k < 3; k++)
@@ -222,7 +200,7 @@ static enum verdict compare_form(const struct result *golden, const uint8_t *gpu
     if (exact && golden->hash != result->hash) {
         if (listed)
             return DIFFERS_AS_LISTED;
-        printf("%s: differs past the first %zu elements\n", golden->name, golden->elements);
+        printf("%s: differs past the first %d elements\n", golden->name, golden->elements);
         return WRONG;
     }
     return verdict;
@@ -266,9 +244,22 @@ static bool is_among(char (*names)[NAME], int count, const char *name) {
     return false;
 }
 
+static int list(const char *path) {
+    static struct run run;
+    read_run(path, &run);
+    for (int i = 0; i < run.results; i++)
+        if (run.result[i]->comparison == TRUTH_FAILED)
+            printf("%s error\n", run.result[i]->name);
+        else
+            printf("%s %016llx\n", run.result[i]->name, (unsigned long long)run.result[i]->hash);
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--list") == 0)
+        return list(argv[2]);
     if (argc != 4 && argc != 5) {
-        fprintf(stderr, "usage: %s GOLDEN RESULTS DIFFERENCES.csv [FORMS]\n", argv[0]);
+        fprintf(stderr, "usage: %s GOLDEN RESULTS DIFFERENCES.csv [FORMS] | --list RESULTS\n", argv[0]);
         return 2;
     }
     static struct run golden, results;
@@ -285,7 +276,7 @@ int main(int argc, char **argv) {
         }
     }
     for (int i = 0; i < golden.results; i++) {
-        const struct result *form = &golden.result[i], *result = find(&results, form->name);
+        const struct truth_result *form = golden.result[i], *result = find(&results, form->name);
         const bool listed = is_among(difference, differences, form->name);
         if (!result && argc == 5 && !is_among(asked, asked_count, form->name)) {
             left++;
@@ -296,8 +287,7 @@ int main(int argc, char **argv) {
             wrong++;
             continue;
         }
-        const enum verdict verdict =
-            compare_form(form, golden.samples + form->offset, result, results.samples + result->offset, listed);
+        const enum verdict verdict = compare_form(form, result, listed);
         if (verdict == SAME && listed)
             printf("%s: listed as a difference, but there is none\n", form->name);
         wrong += verdict == WRONG || (verdict == SAME && listed);
@@ -305,10 +295,10 @@ int main(int argc, char **argv) {
     }
     int missing = 0;
     for (int i = 0; i < results.results; i++) {
-        if (find(&golden, results.result[i].name))
+        if (find(&golden, results.result[i]->name))
             continue;
         if (missing++ < 4)
-            printf("%s: no golden result: record it on a GPU\n", results.result[i].name);
+            printf("%s: no golden result: record it on a GPU\n", results.result[i]->name);
     }
     if (missing > 4)
         printf("and %d more: no golden result: record them on a GPU\n", missing - 4);

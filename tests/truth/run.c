@@ -1,13 +1,12 @@
 // Runs every form of the truth suite on the device that the CUDA runtime finds, and writes what it computed.
 //
-//   truth-run DIRECTORY [NAME...]     all forms, or those named
+//   truth-run FILE [NAME...]          all forms, or those named
 //   truth-run --list                  their names
 //
 // TRUTH_SECONDS: how long a form may take, 20 s if it is not set.
 //
-// DIRECTORY/results.csv has a row a form: how it is compared, a hash of all its result's bytes, and where its sample
-// lies in DIRECTORY/results.bin: the first EXACT_SAMPLE elements of a form that is compared bit for bit (enough to see
-// what is wrong where the hash differs), all elements of the others.
+// FILE (struct truth_result) has the first EXACT_SAMPLE elements of a form that is compared bit for bit, enough to see
+// what is wrong where the hash differs, and all elements of the others.
 //
 // A process of its own runs the forms and hands over each result as it comes. One that fails leaves its device context
 // unusable, and one that hangs never returns: it is ended, the form is written down as failed, and a new process goes
@@ -31,7 +30,6 @@ static const struct truth_form *const tables[] = {
     truth_integer, truth_real,   truth_half,    truth_convert, truth_video,   truth_approximate,  truth_warp,
     truth_memory,  truth_atomic, truth_matrix,  truth_sparse,  truth_wgmma,   truth_sparse_wgmma, truth_barrier,
     truth_bulk,    truth_tensor, truth_cluster, truth_wmma,    truth_texture, truth_surface};
-static const char *const comparison_names[] = {"exact", "relative", "absolute", "ulp", "logarithm", "near"};
 
 // What the process that runs forms says: first whether there is a device, then of each form whether it ran. The form's
 // bytes follow where it did.
@@ -147,17 +145,24 @@ static pid_t start(const struct truth_form *const *form, int forms, int *from) {
     return process;
 }
 
-static void write_result(const struct truth_form *form, FILE *table, FILE *samples) {
+static void write_result(const struct truth_form *form, bool ran, FILE *file) {
+    struct truth_result result = {.comparison = TRUTH_FAILED};
     const size_t size = truth_type_bytes(form->result);
-    const size_t kept = form->comparison == TRUTH_EXACT ? EXACT_SAMPLE : TRUTH_ELEMENTS;
-    fprintf(table, "%s,%s,%a,%d,%d,%d,%d,%zu,%016llx,%ld\n", form->name, comparison_names[form->comparison],
-            form->bound, form->result, form->input[0], form->input[1], form->input[2], kept,
-            (unsigned long long)fnv1a(result_bytes, TRUTH_ELEMENTS * size), ftell(samples));
-    fwrite(result_bytes, size, kept, samples);
+    if (ran)
+        result = (struct truth_result){.comparison = form->comparison,
+                                       .type = form->result,
+                                       .input = {form->input[0], form->input[1], form->input[2]},
+                                       .elements = form->comparison == TRUTH_EXACT ? EXACT_SAMPLE : TRUTH_ELEMENTS,
+                                       .bound = form->bound,
+                                       .hash = fnv1a(result_bytes, TRUTH_ELEMENTS * size)};
+    snprintf(result.name, sizeof result.name, "%s", form->name);
+    fwrite(&result, sizeof result, 1, file);
+    fwrite(result_bytes, size, (size_t)result.elements, file);
+    fflush(file);
 }
 
 // Returns how many failed, or -1 if there is no device.
-static int run_and_write(const struct truth_form *const *form, int forms, FILE *table, FILE *samples) {
+static int run_and_write(const struct truth_form *const *form, int forms, FILE *file) {
     int failed = 0, hung = 0;
     for (int next = 0; next < forms && hung < MOST_HUNG && failed < MOST_FAILED;) {
         struct report report;
@@ -171,16 +176,12 @@ static int run_and_write(const struct truth_form *const *form, int forms, FILE *
         while (going && next < forms) {
             going = receive(from, &report, sizeof report, &report) && report.status == 0 &&
                     receive(from, result_bytes, sizeof result_bytes, &report);
-            if (going) {
-                write_result(form[next], table, samples);
-            } else {
+            write_result(form[next], going, file);
+            if (!going) {
                 fprintf(stderr, "%s: %s\n", form[next]->name, report.text);
-                fprintf(table, "%s,error,0,0,0,0,0,0,0,0\n", form[next]->name);
                 hung += report.status < 0;
                 failed++;
             }
-            fflush(table);
-            fflush(samples);
             next++;
         }
         int ended = 0;
@@ -206,22 +207,11 @@ static bool is_wanted(const char *name, int names, char **wanted) {
     return names == 0;
 }
 
-static FILE *create(const char *directory, const char *name) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        perror(path);
-        exit(2);
-    }
-    return file;
-}
-
 int main(int argc, char **argv) {
     static const struct truth_form *form[MOST_FORMS];
     int forms = 0;
     if (argc < 2) {
-        fprintf(stderr, "usage: %s --list | DIRECTORY [FORM...]\n", argv[0]);
+        fprintf(stderr, "usage: %s --list | FILE [FORM...]\n", argv[0]);
         return 2;
     }
     if (getenv("TRUTH_SECONDS") && atoi(getenv("TRUTH_SECONDS")) > 0)
@@ -239,12 +229,10 @@ int main(int argc, char **argv) {
         puts(form[i]->name);
     if (lists)
         return 0;
-    FILE *table = create(argv[1], "results.csv"), *samples = create(argv[1], "results.bin");
-    fprintf(table, "form,compared,bound,type,a,b,c,elements,hash,offset\n");
-    fflush(table);
+    FILE *file = fopen(argv[1], "wb");
     signal(SIGPIPE, SIG_IGN);
-    const int failed = run_and_write(form, forms, table, samples);
-    if (fclose(table) != 0 || fclose(samples) != 0) {
+    const int failed = file ? run_and_write(form, forms, file) : -1;
+    if (!file || fclose(file) != 0) {
         perror(argv[1]);
         return 2;
     }

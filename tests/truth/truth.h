@@ -52,6 +52,7 @@ enum truth_comparison {
     TRUTH_ULP,       // both within bound units in the last place of the exact value
     TRUTH_LOGARITHM, // absolute in (0.5, 2), relative elsewhere
     TRUTH_NEAR,      // within bound of the GPU's result: there is no closed form (order of summation)
+    TRUTH_FAILED,    // there is no result: only in what was written
 };
 
 struct truth_form {
@@ -72,6 +73,15 @@ extern const struct truth_form truth_integer[], truth_real[], truth_half[], trut
 #define TRUTH_LONG __attribute__((weak))
 extern const struct truth_form truth_video[] TRUTH_LONG, truth_tensor[] TRUTH_LONG, truth_cluster[] TRUTH_LONG,
     truth_wmma[] TRUTH_LONG, truth_texture[] TRUTH_LONG, truth_surface[] TRUTH_LONG;
+
+// A file of results holds such a record for each form that ran or failed, each followed by its first `elements`
+// results.
+struct truth_result {
+    char name[64];
+    int32_t comparison, type, input[3], elements;
+    double bound;
+    uint64_t hash; // of the bytes of all TRUTH_ELEMENTS results
+};
 
 size_t truth_type_bytes(enum truth_type type);
 

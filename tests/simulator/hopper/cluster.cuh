@@ -41,37 +41,14 @@ DEVICE int load_cluster(uint32_t address) {
     return value;
 }
 
-DEVICE void store_cluster(uint32_t address, int value) {
-    asm volatile("st.shared::cluster.s32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-}
-
 DEVICE void mbarrier_arrive_cluster(uint32_t barrier) {
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-DEVICE void mbarrier_expect_tx(uint64_t *barrier, int bytes) {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem(barrier)), "r"(bytes)
-                 : "memory");
 }
 
 DEVICE void store_async(uint32_t to, int value, uint32_t barrier) {
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];" ::"r"(to), "r"(value),
                  "r"(barrier)
                  : "memory");
-}
-
-DEVICE void store_async_v4(uint32_t to, int4 v, uint32_t barrier) {
-    asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
-        "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
-        : "memory");
-}
-
-DEVICE void add_async(uint32_t to, int value, uint32_t barrier) {
-    asm volatile(
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 [%0], %1, [%2];" ::"r"(to),
-        "r"(value), "r"(barrier)
-        : "memory");
 }
 
 // From the block's own shared memory to a block's of the cluster.
@@ -90,24 +67,11 @@ DEVICE void bulk_add_cluster(uint32_t to, const void *from, int bytes, uint32_t 
         : "memory");
 }
 
-DEVICE void bulk_add_f32(float *to, const void *from, int bytes) {
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
-                 "r"(smem(from)), "r"(bytes)
-                 : "memory");
-}
-
 // From global memory to the same offset in each block of the mask, where it signals the mbarrier.
 DEVICE void bulk_load_multicast(void *to, const void *from, int bytes, uint64_t *barrier, uint16_t blocks) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
                  "[%3], %4;" ::"r"(smem(to)),
                  "l"(from), "r"(bytes), "r"(smem(barrier)), "h"(blocks)
-                 : "memory");
-}
-
-DEVICE void tma_load_2d_multicast(void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y, uint16_t blocks) {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-                 "[%1, {%3, %4}], [%2], %5;" ::"r"(smem(to)),
-                 "l"(map), "r"(smem(barrier)), "r"(x), "r"(y), "h"(blocks)
                  : "memory");
 }
 

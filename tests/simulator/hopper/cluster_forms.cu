@@ -1,5 +1,6 @@
-// The features of clusters, one case each, compared with the host: registers, addresses, stores and reductions between
-// blocks, the runtime's answers. forms: prints the names of the cases; forms NAME [SEED]: runs one.
+// The features of clusters, one case each, compared with the host: registers, addresses, atomics between blocks, the
+// runtime's answers; copies and reductions between blocks are compared with a GPU (tests/truth/cluster.cu). forms:
+// prints the names of the cases; forms NAME [SEED]: runs one.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>
@@ -185,149 +186,6 @@ static bool run_atomics() {
            is("behind the flag", got.behind_flag, 42);
 }
 
-// ---- st.async of vectors, red.async --------------------------------------------------------------------------------
-
-__global__ void __cluster_dims__(4, 1, 1) stores(int *out) { // [4][64] of rank 0, then its sum
-    __shared__ alignas(16) int inbox[4][64];
-    __shared__ int sum;
-    __shared__ uint64_t arrived;
-    int rank = cluster_rank();
-    sum = 0;
-    set_up(&arrived, 1);
-    if (threadIdx.x == 0 && rank == 0)
-        mbarrier_arrive_expect_tx(&arrived, 4 * (64 * 4 + 16 * 4));
-    int base = rank * 1000 + 4 * threadIdx.x;
-    store_async_v4(mapa(&inbox[rank][4 * threadIdx.x], 0), make_int4(base, base + 1, base + 2, base + 3),
-                   mapa(&arrived, 0));
-    add_async(mapa(&sum, 0), rank + 1, mapa(&arrived, 0));
-    if (rank == 0) {
-        mbarrier_wait(&arrived, 0);
-        for (int r = 0; r < 4; r++)
-            for (int i = 0; i < 4; i++)
-                out[r * 64 + 4 * threadIdx.x + i] = inbox[r][4 * threadIdx.x + i];
-        if (threadIdx.x == 0)
-            out[256] = sum;
-    }
-}
-
-static bool run_stores() {
-    int *out = on_device<int>(257), got[257];
-    bool good = true;
-    stores<<<4, 16>>>(out);
-    fetch(got, out, 257);
-    for (int i = 0; i < 256; i++)
-        good &= is("inbox", got[i], i / 64 * 1000 + i % 64);
-    return good & is("sum", got[256], 16 * (1 + 2 + 3 + 4));
-}
-
-// ---- A box of a tensor for several blocks --------------------------------------------------------------------------
-
-__global__ void __cluster_dims__(4, 1, 1) boxes(const __grid_constant__ CUtensorMap map, uint16_t *out) {
-    extern __shared__ __align__(1024) uint16_t box[]; // [8][64], swizzled
-    __shared__ uint64_t full;
-    uint32_t rank = cluster_rank();
-    set_up(&full, 1);
-    if (threadIdx.x == 0 && rank != 2) // 0b1011: not to block 2
-        mbarrier_arrive_expect_tx(&full, 8 * 64 * 2);
-    if (threadIdx.x == 0 && rank == 1)
-        tma_load_2d_multicast(box, &map, &full, 64, 8, 0xb);
-    if (rank != 2) {
-        mbarrier_wait(&full, 0);
-        for (int i = threadIdx.x; i < 8 * 64; i += 32)
-            out[rank * 512 + i] = box[i ^ (i / 64 % 8) * 8];
-    }
-    cluster_sync();
-}
-
-static bool run_boxes() {
-    static uint16_t values[32 * 128], got[4 * 512];
-    uint16_t *tensor = on_device<uint16_t>(32 * 128), *out = on_device<uint16_t>(4 * 512);
-    for (int i = 0; i < 32 * 128; i++)
-        values[i] = i;
-    CHECK(cudaMemcpy(tensor, values, sizeof values, cudaMemcpyHostToDevice));
-    boxes<<<4, 32, 1024>>>(map_2d(tensor, 32, 128, 8, 64, CU_TENSOR_MAP_SWIZZLE_128B), out);
-    fetch(got, out, 4 * 512);
-    bool good = true;
-    for (int i = 0; i < 4 * 512; i++)
-        good &= is("box", got[i], i / 512 == 2 ? 0 : values[(8 + i % 512 / 64) * 128 + 64 + i % 64]);
-    return good;
-}
-
-// ---- Reductions in bulk, to global memory --------------------------------------------------------------------------
-
-__global__ void to_global(float *sums, int *least, __nv_bfloat16 *small) {
-    __shared__ alignas(16) float x[32];
-    __shared__ alignas(16) int y[32];
-    __shared__ alignas(16) __nv_bfloat16 z[32];
-    int i = threadIdx.x;
-    x[i] = i + 0.25f;
-    y[i] = (int)blockIdx.x * 3 - i;
-    z[i] = __float2bfloat16(i);
-    fence_proxy_async();
-    __syncwarp();
-    if (i == 0) {
-        bulk_add_f32(sums, x, sizeof x);
-        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32 [%0], [%1], %2;" ::"l"(least),
-                     "r"(smem(y)), "r"((int)sizeof y)
-                     : "memory");
-        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%0], [%1], %2;" ::"l"(small),
-                     "r"(smem(z)), "r"((int)sizeof z)
-                     : "memory");
-        bulk_commit_group();
-        bulk_wait_group();
-    }
-}
-
-__global__ void to_tensor(const __grid_constant__ CUtensorMap map) {
-    __shared__ alignas(128) int box[4][8];
-    box[threadIdx.x / 8][threadIdx.x % 8] = threadIdx.x + 1;
-    fence_proxy_async();
-    __syncwarp();
-    if (threadIdx.x == 0) { // the last four columns are out of bounds of the tensor
-        asm volatile(
-            "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-            "r"(smem(box)), "r"(8), "r"(1)
-            : "memory");
-        bulk_commit_group();
-        bulk_wait_group();
-    }
-}
-
-static bool run_reductions() {
-    constexpr int BLOCKS = 20, ROWS = 8, COLUMNS = 12;
-    float *sums = on_device<float>(32), got_sums[32];
-    int *least = on_device<int>(32), got_least[32];
-    __nv_bfloat16 *small = on_device<__nv_bfloat16>(32), got_small[32];
-    to_global<<<BLOCKS, 32>>>(sums, least, small);
-    fetch(got_sums, sums, 32);
-    fetch(got_least, least, 32);
-    fetch(got_small, small, 32);
-    bool good = true;
-    for (int i = 0; i < 32; i++) {
-        good &= is("sum * 4", (long long)(got_sums[i] * 4), BLOCKS * (4 * i + 1)) & is("least", got_least[i], -i);
-        float sum = 0;
-        for (int b = 0; b < BLOCKS; b++)
-            sum = __bfloat162float(__float2bfloat16(sum + i));
-        good &= is("bf16 sum", (long long)__bfloat162float(got_small[i]), (long long)sum);
-    }
-    int *tensor = on_device<int>(ROWS * COLUMNS), got[ROWS * COLUMNS];
-    CUtensorMap map;
-    cuuint64_t size[2] = {COLUMNS, ROWS}, stride[1] = {COLUMNS * 4};
-    cuuint32_t box[2] = {8, 4}, step[2] = {1, 1};
-    if (find_encode()(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, tensor, size, stride, box, step,
-                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-        return false;
-    to_tensor<<<BLOCKS, 32>>>(map);
-    fetch(got, tensor, ROWS * COLUMNS);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
-        int row = i / COLUMNS - 1, column = i % COLUMNS - 8;
-        bool inside = row >= 0 && row < 4 && column >= 0;
-        good &= is("tensor", got[i], inside ? BLOCKS * (row * 8 + column + 1) : 0);
-    }
-    return good;
-}
-
 // ---- Global memory that blocks of a cluster hand each other --------------------------------------------------------
 
 __global__ void __cluster_dims__(2, 1, 1) handed(int *x) { // [blocks][32]
@@ -422,10 +280,9 @@ static bool run_occupancy() {
 }
 
 int main(int argc, char **argv) {
-    static const Case cases[] = {
-        {"registers", run_registers}, {"addresses", run_addresses}, {"atomics", run_atomics},
-        {"stores", run_stores},       {"boxes", run_boxes},         {"reductions", run_reductions},
-        {"handed", run_handed},       {"refusals", run_refusals},   {"occupancy", run_occupancy}};
+    static const Case cases[] = {{"registers", run_registers}, {"addresses", run_addresses},
+                                 {"atomics", run_atomics},     {"handed", run_handed},
+                                 {"refusals", run_refusals},   {"occupancy", run_occupancy}};
     if (argc > 2)
         set_order(argv[2]);
     return run_case(cases, argc, argv);

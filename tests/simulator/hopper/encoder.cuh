@@ -1,7 +1,61 @@
 // Arguments that cuTensorMapEncodeTiled accepts and rejects.
 #pragma once
 
-#include "im2col.cuh"
+#include "hopper.cuh"
+
+typedef CUresult encode_im2col(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                               const cuuint64_t *, const int *, const int *, cuuint32_t, cuuint32_t, const cuuint32_t *,
+                               CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                               CUtensorMapFloatOOBfill);
+typedef CUresult replace_address(CUtensorMap *, void *);
+
+template <typename Function>
+static Function *find_driver(const char *name) {
+    void *function = nullptr;
+    cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+    cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &result);
+#else
+    cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result);
+#endif
+    if (!function) {
+        printf("there is no %s\n", name);
+        exit(1);
+    }
+    return (Function *)function;
+}
+
+static bool im2col_refused() {
+    const cuuint64_t size[5] = {64, 8, 8, 2, 2}, stride[4] = {128, 1024, 8192, 16384};
+    const cuuint32_t one[5] = {1, 1, 1, 1, 1};
+    const int low[3] = {-1, -1, -1}, high[3] = {-1, -1, -1}, far[3] = {-200, 0, 0}, gone[3] = {-9, -9, -9};
+    auto *encode = find_driver<encode_im2col>("cuTensorMapEncodeIm2col");
+    CUtensorMap map;
+    void *memory;
+    bool good = true;
+    CHECK(cudaMalloc(&memory, 1 << 16));
+    const auto answer = [&](const char *what, int rank, const int *lower, const int *upper, int channels, int pixels,
+                            CUtensorMapSwizzle swizzle, bool right) {
+        CUresult result = encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, rank, memory, size, stride, lower, upper,
+                                 channels, pixels, one, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                 CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        if (result != (right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE)) {
+            printf("%s: %d\n", what, (int)result);
+            good = false;
+        }
+    };
+    const auto s128 = CU_TENSOR_MAP_SWIZZLE_128B;
+    answer("a right map of pixels", 4, low, high, 64, 1024, s128, true);
+    good &= find_driver<replace_address>("cuTensorMapReplaceAddress")(&map, (char *)memory + 1024) == CUDA_SUCCESS;
+    answer("pixels of 2 dimensions", 2, low, high, 64, 64, s128, false);
+    answer("a corner too far away", 4, far, high, 64, 64, s128, false);
+    answer("a far corner of 3 dimensions", 3, far, high, 64, 64, s128, true);
+    answer("a box without pixels", 4, low, gone, 64, 64, s128, false);
+    answer("257 channels", 4, low, high, 257, 64, CU_TENSOR_MAP_SWIZZLE_NONE, false);
+    answer("channels wider than the swizzle", 4, low, high, 128, 64, s128, false);
+    answer("1025 pixels", 4, low, high, 64, 1025, s128, false);
+    return good;
+}
 
 constexpr uintptr_t NOWHERE = 1;
 
