@@ -239,8 +239,8 @@ static bool column(const struct problem_case *which, const char *name, char *tex
     const struct {
         const char *name;
         int value;
-    } numbers[] = {{"B", s->batch}, {"H", s->heads}, {"Hkv", s->kv_heads},
-                   {"Nq", s->nq},   {"Nk", s->nk},   {"D", s->head_dim}};
+    } numbers[] = {{"B", s->batch}, {"H", s->heads},    {"Hkv", s->kv_heads}, {"Nq", s->nq},
+                   {"Nk", s->nk},   {"D", s->head_dim}, {"causal", s->causal}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(name, numbers[i].name)) {
             snprintf(text, size, "%d", numbers[i].value);
@@ -297,8 +297,9 @@ const struct operation decode_operation = {
     .flops = flops,
     .bytes = bytes,
     .file = "decode.csv",
-    .columns = "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,lengths,page,median_us,min_us,p95_us,"
-               "repeats,sm_clock_before_mhz,sm_clock_after_mhz,bytes,gb_per_s,copy_gb_per_s,peak_gb_per_s,"
-               "rel_rms_error,date,commit,cache,noise,lse=0",
+    .columns =
+        "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,lengths,page,median_us,min_us,p95_us,"
+        "repeats,sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,copy_gb_per_s,peak_gb_per_s,"
+        "rel_rms_error,date,commit,cache,noise,lse=0",
     .column = column,
 };

@@ -93,7 +93,7 @@ static void refuse(const char *text, const char *expected) {
 
 static void bad_types_and_layouts_get_one_line(void **state) {
     (void)state;
-    refuse("check --kernel x.so --dtype fp8", "DTYPE=fp8 is unknown: use fp32, fp16 or bf16");
+    refuse("check --kernel x.so --dtype fp8", "DTYPE=fp8 is unknown: use fp32, fp16, bf16 or e4m3");
     refuse("check --kernel x.so --layout 1,2", "LAYOUT=1,2 is unknown");
     refuse("check --kernel x.so --layout 960,40,120", "give SHAPE=B,H,N,D, too");
     refuse("check --kernel x.so --layout 960,40,120 --shape 5,6", "give SHAPE=B,H,N,D, too");

@@ -132,7 +132,7 @@ static void types_of_a_folder_are_judged(void **state) {
     for (int i = 0; i < 3; i++)
         write_typed(names[i], ATTENTION_FP32, (float)i);
     // Whatever DTYPE asks for, rounded from fp32; without it, as the files have it.
-    for (int t = -1; t < ATTENTION_DTYPES; t++) {
+    for (int t = -1; t <= ATTENTION_BF16; t++) {
         enum attention_dtype dtype = t < 0 ? ATTENTION_FP32 : (enum attention_dtype)t;
         assert_true(load_as(t < 0 ? NULL : dtype_of(dtype)->name, &in, &error));
         assert_int_equal(in.which.dtype, dtype);

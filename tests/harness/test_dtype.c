@@ -181,16 +181,17 @@ static void names_round_trip(void **state) {
     enum attention_dtype dtype;
     struct message error = {""};
     char text[32];
-    static const char *const unknown[] = {"", "fp8", "FP16", "bf16 ", "float16", "half"};
-    for (int i = 0; i < ATTENTION_DTYPES; i++) {
+    static const char *const unknown[] = {"", "int32", "fp8", "FP16", "bf16 ", "float16", "half"};
+    static const size_t sizes[] = {4, 2, 2, 1};
+    for (int i = 0; i <= ATTENTION_E4M3; i++) { // int32 is no type to compute in
         assert_true(dtype_from_name(dtype_of((enum attention_dtype)i)->name, &dtype, &error));
         assert_int_equal(dtype, i);
-        assert_int_equal(dtype_of((enum attention_dtype)i)->size, i == ATTENTION_FP32 ? 4 : 2);
+        assert_int_equal(dtype_of((enum attention_dtype)i)->size, sizes[i]);
     }
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         assert_false(dtype_from_name(unknown[i], &dtype, &error));
         assert_memory_equal(error.text, "DTYPE=", 6);
-        assert_non_null(strstr(error.text, "fp32, fp16 or bf16"));
+        assert_non_null(strstr(error.text, "fp32, fp16, bf16 or e4m3"));
         assert_null(strchr(error.text, '\n'));
     }
     assert_string_equal(dtype_names(0, text), "");

@@ -146,7 +146,7 @@ wrong() {
         [ "$output" = "error: $1" ]
     }
     refused "DTYPE=fp32: lesson-09 takes fp16 or bf16" --dtype fp32
-    refused "DTYPE=fp8 is unknown: use fp32, fp16 or bf16 [unknown-value]" --dtype fp8
+    refused "DTYPE=fp8 is unknown: use fp32, fp16, bf16 or e4m3 [unknown-value]" --dtype fp8
     refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly [unknown-value]" --shape 1,8:3,9,64
     refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed [conflict]" \
         --shape 1,2,9,64 --layout 576,64,64
