@@ -55,7 +55,7 @@ struct pending_reduction *race_reduction_issue(struct warp *warp, const struct b
         warp_report(warp, SIM_FINDING_REDUCTION_ORDER, bound, &warp->code[other_pc], lane,
                     "{here} adds to bytes to which block (%u,%u,%u) still adds, by {there}: that block has signalled "
                     "after cp.async.bulk.wait_group.read, which waits until shared memory has been read, not until the "
-                    "sum has landed",
+                    "sum has landed [reduction-order]",
                     other.x, other.y, other.z);
     return reduction;
 }
