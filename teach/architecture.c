@@ -28,7 +28,7 @@ struct toolkit {
 struct requirement {
     int min_capability; // 0: any
     bool exact;
-    bool several_gpus; // the file includes ring.cuh: on GPUs it needs two of them, and NCCL
+    bool several_gpus;    // the file includes ring.cuh: on GPUs it needs two of them, and NCCL
     struct message error; // "" if the line is valid
 };
 
@@ -124,8 +124,7 @@ static const char *lacking(const struct requirement *requirement) {
 static void print_facts(const char *file, const struct requirement *requirement, const struct toolkit *toolkit) {
     // If no GPU responds, the launcher reports it when the kernel is run.
     // A machine without a GPU is the launcher's to report.
-    bool gpu = runs_on(requirement, toolkit->gpu ? toolkit->gpu : SIMULATOR) &&
-               !(toolkit->gpu && lacking(requirement)),
+    bool gpu = runs_on(requirement, toolkit->gpu ? toolkit->gpu : SIMULATOR) && !(toolkit->gpu && lacking(requirement)),
          simulator = runs_on(requirement, SIMULATOR), error = *requirement->error.text;
     char line[32] = "any";
     if (requirement->min_capability && !error)

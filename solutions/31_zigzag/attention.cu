@@ -91,7 +91,7 @@ __device__ inline MergeWeights merge_weights(float first, float second) {
 // Attention of rank r's queries to the keys of a step, which are those of rank `owner`. With a causal mask, queries of
 // another rank see half of the keys, or half of the queries see them.
 static cudaError_t attend(const ring_attention_problem &p, int r, int step, cudaStream_t stream) {
-    const int owner = (r - step + p.devices) % p.devices, half = p.n / 2, last_step = p.devices - 1;
+    [[maybe_unused]] const int owner = (r - step + p.devices) % p.devices, half = p.n / 2, last_step = p.devices - 1;
     const ring_attention_part &part = p.part[r];
     const Workspace w = workspace_of(p, part.workspace);
     const Keys keys = keys_at(p, r, step);
