@@ -27,7 +27,7 @@ struct KernelTraits {
 
     // Q, K and P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];
-    float K[D][KEYS + 4]; // rows start four banks apart: a warp that writes 8 columns of 4 keys accesses each bank once
+    float K[D][KEYS + 4]; // padded for lesson 06, in which a warp writes 8 columns of 4 keys at a time
     float V[KEYS][D];
     Weights P[WARPS];
 };
