@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// SPARE_PAGES: pages of nobody. APART: elements from a page to the next where they are far apart.
+// SPARE_PAGES: pages of no request. APART: elements from a page to the next where they are far apart.
 enum { STREAM_LENGTH = 20, STREAM_PAGE, STREAM_GARBAGE, STREAM_SCALE, STREAM_KEYS, STREAM_VALUES, SPARE_PAGES = 2 };
 static const int64_t apart = INT64_C(1) << 30;
 

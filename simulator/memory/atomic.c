@@ -194,7 +194,7 @@ enum step run_atomic(struct warp *warp, const struct bound *bound, uint32_t mask
     warp->block->changed |= before;
     if (step != STEP_NEXT || !changed || !warp->block->pauses)
         return step;
-    // Whoever has taken a lock or raised a flag may stop there for long, while other blocks run.
+    // A block that has taken a lock or raised a flag may stop there for long, while other blocks run.
     warp->block->pauses--;
     warp->block->paused = true;
     warp->block->polls += POLLS_A_TURN;

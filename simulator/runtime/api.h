@@ -11,7 +11,7 @@
 //   device.c        the simulated GPU; properties.c: its properties
 //   peer.c, transfer.c  several devices: peer access, copies; messages of a communication library
 //   function.c, occupancy.c  kernel attributes; resident blocks per SM
-//   graph.c, graph_node.c, graph_memory.c, graph_exec.c, capture.c  CUDA graphs and stream capture
+//   graph.c, graph_node.c, graph_memory.c, graph_exec.c, graph_run.c, capture.c  CUDA graphs and stream capture
 //   array.c, texture.c  CUDA arrays, texture and surface objects
 //   status.c        the exit status after a finding
 //   error.c         the last error and the sticky error; error_names.c: error names

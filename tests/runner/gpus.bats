@@ -79,7 +79,7 @@ check() {
     [[ $output != *"[time-limit]"* ]]
 }
 
-@test "a rank that waits for nobody is a deadlock that names both sides" {
+@test "a rank that waits for no other is a deadlock that names both sides" {
     check --shape 1,1,32,24 --time-limit 20
     [ "$status" -eq 1 ]
     [[ $output == *"rank 1 waits in ncclRecv of 8 bytes from rank 0, and rank 0 in nothing"* ]]
