@@ -84,7 +84,7 @@ ceiling_all  := $(if $(ceilings),$(patsubst %.cu,build/kernels/%.so,$(wildcard c
 timed_libraries        := $(filter %.so,$(attention_runs) $(other_runs)) $(ceiling_all)
 
 built_after_launcher = $(filter-out $(call objects,common common/launcher),$(call objects,common/host common/operations common/runner) \
-                  $(simulator_objects:%=build/objects/%)) $(simulator_stubs:%.c=build/objects/%.o) $(simulator_stubs) \
+                  $(simulator_objects:%=build/objects/%) $(patsubst %.c,build/objects/%.o,$(wildcard simulator/nccl/*.c))) $(simulator_stubs:%.c=build/objects/%.o) $(simulator_stubs) \
                   build/simulator/exports.map
 $(if $(ready),$(eval $(built_after_launcher): | ready))
 

@@ -4,7 +4,7 @@
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     mkdir -p build/dtypes
-    lessons=$(cd solutions && grep -L ATTENTION_FP32 ./*/attention.cu | cut -d / -f 2)
+    lessons=$(cd solutions && grep -LE 'ATTENTION_FP32|decode|backward|ring_attention' ./*/attention.cu | cut -d / -f 2)
     # shellcheck disable=SC2046 # words
     make --no-print-directory build/bin/attention build/bin/runner $(kernels) >/dev/null
     # shellcheck disable=SC2046 # words

@@ -129,8 +129,9 @@ static bool passes(struct problem_case which, enum attention_dtype dtype, const 
 static void the_reference_passes_in_every_type(void **state) {
     (void)state;
     struct problem_case which = case_of(1, 4, 2, 40, 70, 40, true);
-    for (int type = 0; type < ATTENTION_DTYPES; type++)
-        assert_true(passes(which, (enum attention_dtype)type, &right));
+    static const enum attention_dtype types[] = {ATTENTION_FP32, ATTENTION_FP16, ATTENTION_BF16};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        assert_true(passes(which, types[i], &right));
 }
 
 static void no_mistake_passes(void **state) {

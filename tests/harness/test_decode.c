@@ -182,7 +182,8 @@ static void calls_that_cannot_be_are_malformed(void **state) {
 
 static void says_what_is_not_covered(void **state) {
     (void)state;
-    static const struct device_limits h100 = {"an H100", false, 90, 1 << 17}, a100 = {"an A100", false, 80, 1 << 17};
+    static const struct device_limits h100 = {"an H100", false, 90, 1 << 17, 1},
+                                      a100 = {"an A100", false, 80, 1 << 17, 1};
     const struct decode_lesson lesson = {1u << ATTENTION_BF16, 128, 0, 90, NULL};
     const struct {
         struct problem_case which;
