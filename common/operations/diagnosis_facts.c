@@ -194,7 +194,8 @@ void report_places(const struct report *s) {
     free(key);
 }
 
-// By how much the weights of the wrong rows do not add up to 1.
+// By how much the weights of the wrong rows do not add up to 1. A row whose weights have no finite sum says nothing of that, nor
+// do such rows alone.
 void report_totals(const struct report *s) {
     double least = INFINITY, most = -INFINITY, own = 0;
     for (int64_t r = 0; r < s->x->rows; r++) {
@@ -204,13 +205,13 @@ void report_totals(const struct report *s) {
             of_top = case_score(&s->seen, r)[j] > top ? case_got(&s->seen, r)[j] : of_top;
             top = fmax(top, case_score(&s->seen, r)[j]);
         }
-        if (!s->seen.wrong[r])
+        if (!s->seen.wrong[r] || !isfinite(total))
             continue;
         least = fmin(least, total);
         most = fmax(most, total);
         own = fmax(own, fabs(of_top / s->x->largest[r] - 1));
     }
-    if (!(fabs(least - 1) >= 4 * s->x->tolerance || fabs(most - 1) >= 4 * s->x->tolerance))
+    if (least > most || !(fabs(least - 1) >= 4 * s->x->tolerance || fabs(most - 1) >= 4 * s->x->tolerance))
         return;
     report_line(s, "row-sum-of-other-weights",
                 "The weights of a row add up to between %.4g and %.4g instead of 1: the row sum is computed from "
