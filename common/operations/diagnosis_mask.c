@@ -81,17 +81,20 @@ int mask_limit(const struct mask_rule *rule, const struct attention_shape *s, in
 // kernels, so a row that may see all keys by the rule may have its own limit.
 bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *s) {
     const struct attention_shape *shape = &s->x->which.attention;
-    int64_t wrong = 0;
+    int64_t wrong = 0, followers = 0; // rows that have the limit of another row of their block
     if (!s->mask)
         return false;
     one->fitting = one->rows = s->rows;
     for (int64_t r = 0; r < s->rows; r++) {
         const int keys = mask_limit(&one->mask, shape, r), own = limit_of(shape, r % shape->nq);
+        const int place = (int)(r % shape->nq) % one->mask.block;
+        const bool leads = one->mask.kind == MASK_OF_LAST ? place == one->mask.block - 1 : place == 0;
         wrong += s->attended[r] != own;
+        followers += !leads && s->attended[r] == keys && keys != own;
         if (s->attended[r] != keys && !(keys == shape->nk && s->attended[r] == own && one->mask.block > 1))
             return false;
     }
-    return wrong > 0;
+    return wrong > 0 && (one->mask.block == 1 || followers > 0);
 }
 
 static void try(struct mask_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
