@@ -94,7 +94,7 @@ bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *
         if (s->attended[r] != keys && !(keys == shape->nk && s->attended[r] == own && one->mask.block > 1))
             return false;
     }
-    return wrong > 0 && (one->mask.block == 1 || followers > 0);
+    return wrong > 0 && (one->mask.block == 1 || followers > 1);
 }
 
 static void try(struct mask_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
