@@ -194,8 +194,8 @@ void report_places(const struct report *s) {
     free(key);
 }
 
-// By how much the weights of the wrong rows do not add up to 1. A row whose weights have no finite sum says nothing of that, nor
-// do such rows alone.
+// By how much the weights of the wrong rows do not add up to 1. A row whose weights have no finite sum says nothing of
+// that, nor do such rows alone.
 void report_totals(const struct report *s) {
     double least = INFINITY, most = -INFINITY, own = 0;
     for (int64_t r = 0; r < s->x->rows; r++) {
