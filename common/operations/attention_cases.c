@@ -1,8 +1,5 @@
 #include "operations/attention_operation.h"
-
-#include <assert.h>
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#include "operations/case_list.h"
 
 static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
 static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 80, 96, 128, 192, 256, 300, 512};
@@ -17,30 +14,6 @@ static const enum input_family hostile[] = {
     INPUTS_OFFSET,         INPUTS_TINY,           INPUTS_CROWD,         INPUTS_LOW,           INPUTS_STEEP,
     INPUTS_EQUAL,          INPUTS_EQUAL_BUT_ONE};
 static const enum input_family hostile_causal[] = {INPUTS_LARGE, INPUTS_RISING};
-
-struct list {
-    struct problem_case *cases;
-    int count;
-};
-
-static struct problem_case *add(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
-    assert(list->count < MAX_CASES);
-    struct problem_case *c = &list->cases[list->count++];
-    *c = (struct problem_case){.attention = {batch, heads, heads, nq, nk, head_dim, .layout = LAYOUT_BHND}};
-    return c;
-}
-
-static struct problem_case *add_causal(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
-    struct problem_case *c = add(list, batch, heads, nq, nk, head_dim);
-    c->attention.causal = true;
-    return c;
-}
-
-// A scale that is not 1 / sqrt(head_dim), for cases that are there for their shape.
-static void scale_by(struct problem_case *c, float scale) {
-    c->has_scale = true;
-    c->scale = scale;
-}
 
 static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
     for (int i = 0; i < COUNT(hostile); i++)

@@ -1,4 +1,5 @@
 #include "operations/backward_operation.h"
+#include "operations/coverage.h"
 
 #include "attention_backward.h"
 #include "host/parallel.h"
@@ -66,11 +67,6 @@ static size_t workspace_bytes(const void *contract, const struct problem_case *w
     return lesson->workspace_bytes ? lesson->workspace_bytes(&problem) : 0;
 }
 
-static bool not_covered(struct obstacle *obstacle, const char *part) {
-    snprintf(obstacle->part, sizeof obstacle->part, "%s", part);
-    return false;
-}
-
 static bool rows_are_multiples(const struct attention_backward_problem *p, int multiple) {
     const struct attention_strides strides[] = {p->forward.q_stride, p->forward.k_stride, p->forward.v_stride,
                                                 p->forward.o_stride, p->d_o_stride,       p->dq_stride,
@@ -118,10 +114,8 @@ static bool covers(const void *contract, const char *name, const struct problem_
                  lesson->alignment);
         return false;
     }
-    if (limits->compute_capability < lesson->min_compute_capability)
-        return message_set(reason, "%s needs compute capability %d.%d, and %s has %d.%d", name,
-                           lesson->min_compute_capability / 10, lesson->min_compute_capability % 10,
-                           limits->description, limits->compute_capability / 10, limits->compute_capability % 10);
+    if (!is_new_enough(limits, lesson->min_compute_capability, name, reason))
+        return false;
     size_t shared = lesson->shared_bytes ? lesson->shared_bytes(&problem) : 0;
     if (shared > limits->shared_bytes)
         return message_set(reason, "%s needs %.1f KiB of shared memory a block here, and %s has %.1f KiB", name,

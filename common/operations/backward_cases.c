@@ -1,8 +1,5 @@
 #include "operations/backward_operation.h"
-
-#include <assert.h>
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+#include "operations/case_list.h"
 
 static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193};
 static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 96, 104, 128, 136, 192, 200, 256};
@@ -13,29 +10,6 @@ static const enum input_family hostile[] = {
     INPUTS_LARGE,          INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST, INPUTS_DOMINANT_EDGE, INPUTS_RISING,
     INPUTS_CONSTANT_VALUE, INPUTS_OFFSET,         INPUTS_TINY,          INPUTS_CROWD,         INPUTS_LOW,
     INPUTS_STEEP,          INPUTS_LATE,           INPUTS_EQUAL};
-
-struct list {
-    struct problem_case *cases;
-    int count;
-};
-
-static struct problem_case *add(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
-    assert(list->count < MAX_CASES);
-    struct problem_case *c = &list->cases[list->count++];
-    *c = (struct problem_case){.attention = {batch, heads, heads, nq, nk, head_dim, .layout = LAYOUT_BHND}};
-    return c;
-}
-
-static struct problem_case *add_causal(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
-    struct problem_case *c = add(list, batch, heads, nq, nk, head_dim);
-    c->attention.causal = true;
-    return c;
-}
-
-static void scale_by(struct problem_case *c, float scale) {
-    c->has_scale = true;
-    c->scale = scale;
-}
 
 static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
     for (int i = 0; i < COUNT(hostile); i++)

@@ -3,6 +3,7 @@
 #include "host/inputs.h"
 #include "host/parallel.h"
 #include "host/tolerance.h"
+#include "operations/coverage.h"
 #include "operations/decode_operation.h"
 
 #include <limits.h>
@@ -75,11 +76,6 @@ static size_t workspace_bytes(const void *contract, const struct problem_case *w
     return lesson->workspace_bytes ? lesson->workspace_bytes(&problem) : 0;
 }
 
-static bool not_covered(struct obstacle *obstacle, const char *part) {
-    snprintf(obstacle->part, sizeof obstacle->part, "%s", part);
-    return false;
-}
-
 static bool covers(const void *contract, const char *name, const struct problem_case *which,
                    const struct device_limits *limits, struct obstacle *obstacle) {
     const struct decode_lesson *lesson = contract;
@@ -116,10 +112,8 @@ static bool covers(const void *contract, const char *name, const struct problem_
     }
     if (decode_pages_of(which).count > INT_MAX)
         return message_set(reason, "%s numbers pages with 31 bits: use larger ones", name);
-    if (limits->compute_capability < lesson->min_compute_capability)
-        return message_set(reason, "%s needs compute capability %d.%d, and %s has %d.%d", name,
-                           lesson->min_compute_capability / 10, lesson->min_compute_capability % 10,
-                           limits->description, limits->compute_capability / 10, limits->compute_capability % 10);
+    if (!is_new_enough(limits, lesson->min_compute_capability, name, reason))
+        return false;
     return true;
 }
 

@@ -1,6 +1,7 @@
 // Attention whose sequence is split over several GPUs, in contiguous parts or in zigzag order: two operations, which
 // differ only in where a row lies. Reference and judgement are those of attention, but that each part's result may be
 // rounded to the tensors' type before parts are merged.
+#include "operations/coverage.h"
 #include "operations/ring_attention_operation.h"
 
 #include "host/tolerance.h"
@@ -63,11 +64,6 @@ static size_t workspace_bytes(const void *contract, const struct problem_case *w
     return lesson->workspace_bytes ? lesson->workspace_bytes(&problem) : 0;
 }
 
-static bool not_covered(struct obstacle *obstacle, const char *part) {
-    snprintf(obstacle->part, sizeof obstacle->part, "%s", part);
-    return false;
-}
-
 // unit: the chunks per device that have to be equally long.
 static bool covers(const void *contract, const char *name, const struct problem_case *which,
                    const struct device_limits *limits, struct obstacle *obstacle, int unit) {
@@ -104,10 +100,8 @@ static bool covers(const void *contract, const char *name, const struct problem_
                     lesson->alignment, lesson->max_head_dim, s->head_dim);
         return not_covered(obstacle, "other head dimensions");
     }
-    if (limits->compute_capability < lesson->min_compute_capability)
-        return message_set(reason, "%s needs compute capability %d.%d, and %s has %d.%d", name,
-                           lesson->min_compute_capability / 10, lesson->min_compute_capability % 10,
-                           limits->description, limits->compute_capability / 10, limits->compute_capability % 10);
+    if (!is_new_enough(limits, lesson->min_compute_capability, name, reason))
+        return false;
     if (limits->devices >= devices)
         return true;
     return message_set(reason, "%s needs %d GPUs for this, and there %s %d: GPUS=n takes fewer, DEVICE=sim needs none",
