@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
-# Pairs of small programs in pairs/: NAME.broken.cu has one fault, which its first line states, and NAME.fixed.cu is the same program
-# without the fault.
+# Small programs in pairs/: NAME.cu is right, and NAME.patch makes in it the mistake that the patch states. make test runs every
+# program with its mistake and, of the right ones, those of the first three names: tests/right has eighty more that are right.
+
+load ../long
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -8,23 +10,27 @@ setup() {
     pairs=tests/simulator/pairs
 }
 
-@test "the simulator's first finding about each broken program of a pair is the one that the program names" {
+@test "the simulator's first finding about each program with its mistake is the one that the patch names" {
     misjudged=
-    for program in "$pairs"/*.broken.cu; do
-        finding=$(sed -n 's,^// Finding: ,,p' "$program")
+    for change in "$pairs"/*.patch; do
+        name=$(basename "$change" .patch)
+        finding=$(sed -n 's,^Finding: ,,p' "$change")
+        program=$BATS_TEST_TMPDIR/$name.cu
+        patch -s -o "$program" "$pairs/$name.cu" "$change"
         run make run PROGRAM="$program"
         first=$(grep -m 1 '^simulator: error: ' <<<"$output") || true
         if [ "$status" -eq 0 ] || [ -z "$finding" ] || [[ $first != *"[$finding]" ]]; then
-            misjudged+="$program: status $status, ${first:-no finding}"$'\n'
+            misjudged+="$change: status $status, ${first:-no finding}"$'\n'
         fi
     done
     echo "$misjudged"
     [ -z "$misjudged" ]
 }
 
-@test "the mended program of each pair computes the right result without a finding" {
+# run_right PROGRAM...: each computes the right result, and nothing is found.
+run_right() {
     misjudged=
-    for program in "$pairs"/*.fixed.cu; do
+    for program; do
         run make run PROGRAM="$program"
         if [ "$status" -ne 0 ] || [[ $output == *"simulator: "* ]]; then
             misjudged+="$program: status $status, $output"$'\n'
@@ -34,7 +40,17 @@ setup() {
     [ -z "$misjudged" ]
 }
 
-@test "each broken program has a mended one, and conversely" {
+@test "without the mistake, the first three programs compute the right result without a finding" {
+    # shellcheck disable=SC2046 # words
+    run_right $(printf '%s\n' "$pairs"/*.cu | head -n 3)
+}
+
+@test "without the mistake, each program computes the right result without a finding" {
+    long
+    run_right "$pairs"/*.cu
+}
+
+@test "each program has a patch, and conversely" {
     cd "$pairs"
-    [ "$(ls ./*.broken.cu | sed 's/\.broken\.cu$//')" = "$(ls ./*.fixed.cu | sed 's/\.fixed\.cu$//')" ]
+    [ "$(ls ./*.cu)" = "$(ls ./*.patch | sed 's/patch$/cu/')" ]
 }
