@@ -80,17 +80,19 @@ function drawTimeline(run, kernel, block, width, warps, from = 0, rows = 24) {
     const drawn = columns.slice(0, warps.length).map(c => c.filter(isDrawn).map(item => ({...item, top: level.get(item), bottom: bottomOf(item, c)}))
         .filter(item => item.bottom > from && item.top < end));
     const picture = new Picture(width, "TMA, tensor cores and exponentials in the order of issue (no time axis)");
+    // A warp with nothing to draw has no column.
     const parts = warps.flatMap((warp, i) => LANES_OF_TIME.filter(([, , kinds]) => drawn[i].some(item => kinds.test(item.kind)))
         .map(([name, texts, kinds]) => ({warp, name, texts, items: drawn[i].filter(item => kinds.test(item.kind))})));
     // A warp with a single part gets room for its name.
-    const alone = p => parts.filter(o => o.warp === p.warp).length === 1, gap = 8, free = width - (warps.length - 1) * gap;
+    const shown = warps.filter(warp => parts.some(p => p.warp === warp));
+    const alone = p => parts.filter(o => o.warp === p.warp).length === 1, gap = 8, free = width - (shown.length - 1) * gap;
     const narrow = Math.max(48, free / parts.length), wide = (free - parts.filter(alone).length * narrow) / parts.filter(p => !alone(p)).length;
     const widthOf = p => alone(p) ? narrow : wide;
-    const xOf = p => parts.slice(0, parts.indexOf(p)).reduce((x, o) => x + widthOf(o), warps.indexOf(p.warp) * gap);
+    const xOf = p => parts.slice(0, parts.indexOf(p)).reduce((x, o) => x + widthOf(o), shown.indexOf(p.warp) * gap);
     const heading = picture.heading(0), top = heading + 42, y = row => top + (row - from) * TIMELINE_ROW;
     const looks = {copy: MARKS.used, store: MARKS.used, gemm: MARKS.chosen, exp: MARKS.other};
-    warps.forEach((warp, i) => {
-        const own = parts.filter(p => p.warp === warp), role = drawn[i].some(item => item.kind === "copy") ? "producer" : "consumer";
+    shown.forEach(warp => {
+        const own = parts.filter(p => p.warp === warp), role = own.flatMap(p => p.items).some(item => item.kind === "copy") ? "producer" : "consumer";
         picture.label(xOf(own[0]), heading, own.reduce((w, p) => w + widthOf(p), 0), 18, [`warp ${warp}, ${role}`, `warp ${warp}`], {bold: true});
     });
     for (const p of parts) {
