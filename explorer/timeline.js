@@ -90,6 +90,7 @@ function drawTimeline(run, kernel, block, width, warps, from = 0, rows = 24) {
     const widthOf = p => alone(p) ? narrow : wide;
     const xOf = p => parts.slice(0, parts.indexOf(p)).reduce((x, o) => x + widthOf(o), shown.indexOf(p.warp) * gap);
     const heading = picture.heading(0), top = heading + 42, y = row => top + (row - from) * TIMELINE_ROW;
+    const called = item => item.text[0] || "a tile that no recorded TMA load wrote";
     const looks = {copy: MARKS.used, store: MARKS.used, gemm: MARKS.chosen, exp: MARKS.other};
     shown.forEach(warp => {
         const own = parts.filter(p => p.warp === warp), role = own.flatMap(p => p.items).some(item => item.kind === "copy") ? "producer" : "consumer";
@@ -100,15 +101,15 @@ function drawTimeline(run, kernel, block, width, warps, from = 0, rows = 24) {
         picture.rect(xOf(p) + 1.5, y(from), widthOf(p) - 3, (end - from) * TIMELINE_ROW, {fill: "none", stroke: "var(--rule)"});
         for (const item of p.items) {
             const a = Math.max(item.top, from), b = Math.min(item.bottom, end), tip = {copy: "TMA load of", store: "TMA", gemm: "GEMM with", exp: "exponentials after the GEMM with"}[item.kind];
-            picture.rect(xOf(p) + 3, y(a) + 1.5, widthOf(p) - 6, (b - a) * TIMELINE_ROW - 3, {...looks[item.kind], round: 3, tip: `warp ${p.warp}: ${tip} ${item.text[0]}`});
-            picture.label(xOf(p) + 3, y(a), widthOf(p) - 6, TIMELINE_ROW, item.text, item.kind === "gemm" ? {fill: "var(--paper)"} : {});
+            picture.rect(xOf(p) + 3, y(a) + 1.5, widthOf(p) - 6, (b - a) * TIMELINE_ROW - 3, {...looks[item.kind], round: 3, tip: `warp ${p.warp}: ${tip} ${called(item)}`});
+            picture.label(xOf(p) + 3, y(a), widthOf(p) - 6, TIMELINE_ROW, item.text.filter(Boolean), item.kind === "gemm" ? {fill: "var(--paper)"} : {});
         }
     }
     const some = kind => drawn.flat().some(i => i.kind === kind);
     const bottom = picture.legend(y(end) + 4, [...(some("copy") || some("store") ? [["used", "issues a TMA load or store"]] : []),
         ["chosen", "GEMM in flight, with the tile it reads"], ["other", "exponentials after the GEMM with that tile"]]);
     picture.paragraph(0, bottom, "The rows are the simulator's order, not time: a box begins below all that it must wait for. A GEMM ends where the next one begins or its warp waits for it.");
-    parts.forEach(p => picture.description.push(`Warp ${p.warp}, ${p.name}: ${p.items.map(i => `${i.text[0]} in row ${i.top - from + 1}` +
+    parts.forEach(p => picture.description.push(`Warp ${p.warp}, ${p.name}: ${p.items.map(i => `${called(i)} in row ${i.top - from + 1}` +
         (i.bottom - i.top > 1 ? ` to ${Math.min(i.bottom, end) - from}` : "")).join("; ")}.`));
     return picture;
 }
