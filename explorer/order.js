@@ -19,7 +19,7 @@ function bandsOf(lists, steps, exact = true) {
         let items = [], number = 0, before = -1;
         band(0).warps.set(warp, items);
         for (const [seq, kind, site, a, b] of list) {
-            if (kind === "pass" || kind === "syncwarp")
+            if (kind === "pass" || kind === "syncwarp" || kind === "ex2")
                 continue;
             const between = steps(warp, before, seq);
             before = seq;

@@ -8,6 +8,7 @@
 //     view=order, band, bands   copies and barriers instead of a line: first barrier interval, number of intervals
 //     view=replay   the way to the first finding, which moves
 //     view=waits, warps, boxes  dependencies between warps: which warps (4,0,8), maximum number of boxes per warp
+//     view=timeline, warps, from, rows   TMA, GEMMs and exponentials: which warps, first row, number of rows
 
 function stillOf(wanted) {
     const run = page.runs[0], kernel = run.kernels[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;
@@ -19,6 +20,8 @@ function stillOf(wanted) {
         return drawOrder(run, kernel, block, number("band", 0), 0, width, number("bands"), false).svg("", scale);
     if (wanted.get("view") === "waits")
         return drawWaits(run, kernel, block, width, wanted.get("warps").split(",").map(Number), number("boxes")).svg("", scale);
+    if (wanted.get("view") === "timeline")
+        return drawTimeline(run, kernel, block, width, wanted.get("warps").split(",").map(Number), number("from"), number("rows")).svg("", scale);
     const line = run.files[run.source].text.split("\n").findIndex(text => text.includes(wanted.get("line"))) + 1;
     const group = line && run.at(run.source, line).find(g => !wanted.has("kind") || `${g.space || ""} ${g.kind}`.trim() === wanted.get("kind"));
     const sample = group && group.samples.filter(s => s.warp === number("warp", 0) && s.block === number("block", s.block))[number("n", 0)];

@@ -77,6 +77,8 @@ function showOrder() {
         all > 1 ? stepper(`from barrier interval ${band + 1} of ${all}`, band, all - 1, (to, focus) => show({band: to}, focus)) : null,
         figure(drawOrder(run, kernel, block, band, from, width), "order"),
         ...(waiting.length > 1 ? [h("h3", {}, "Dependencies between warps"), figure(drawWaits(run, kernel, block, width, waiting, 40), "waits")] : []),
+        ...(waiting.length && lists.some(l => l.list.some(e => e[1] === "wgmma")) ? [h("h3", {}, "Timeline"),
+            figure(drawTimeline(run, kernel, block, width, waiting), "timeline")] : []),
         lists.some(l => !l.complete) ? h("p", {}, "Later events were not recorded.") : null];
 }
 

@@ -63,25 +63,39 @@ function waitingWarps(lists, maxWarps) {
     return own.length === 3 && own[0].list.some(e => e[1] === "expect") ? [warps[1], warps[0], warps[2]] : warps;
 }
 
+// Map(barrier -> Map(phase -> its first arrival)).
+function phasesOf(events) {
+    const phases = new Map();
+    for (const [seq, , , a, b] of events.flatMap(e => e.list).filter(e => e[1] === "signal"))
+        phases.set(a, (phases.get(a) || new Map()).set(b, Math.min(seq, (phases.get(a) || new Map()).get(b) || Infinity)));
+    return phases;
+}
+
+// columns: the items of each warp. Each item begins where the previous one of its warp ends, and a wait not before the arrivals that it
+// waits for have ended; rowsOf(item) is its height. {level: Map(item -> row), arrows: [[arrival, wait], ...]}.
+function ranked(columns, warps, rowsOf) {
+    const level = new Map(), lowest = warps.map(() => 0), arrows = [], all = columns.flat();
+    for (const item of [...all].sort((a, b) => a.seq - b.seq || all.indexOf(a) - all.indexOf(b))) {
+        const own = warps.indexOf(item.warp), others = item.kind !== "wait" || item.key === null ? [] : all.filter(o => o.key === item.key &&
+            o.warp !== item.warp && (o.kind === "arrive" || o.kind === "copy") && level.has(o));
+        level.set(item, Math.max(lowest[own], ...others.map(o => level.get(o) + rowsOf(o))));
+        lowest[own] = level.get(item) + rowsOf(item);
+        others.forEach(o => arrows.push([o, item]));
+    }
+    return {level, arrows};
+}
+
 // warps: from left to right; maxBoxes: per column.
 function drawWaits(run, kernel, block, width, warps, maxBoxes = 99) {
-    const events = kernel.events.filter(e => e.block === block), nameOf = barrierNames(run, kernel, events), phases = new Map();
-    for (const [seq, kind, , a, b] of events.flatMap(e => e.list).filter(e => e[1] === "signal"))
-        phases.set(a, (phases.get(a) || new Map()).set(b, Math.min(seq, (phases.get(a) || new Map()).get(b) || Infinity)));
+    const events = kernel.events.filter(e => e.block === block), nameOf = barrierNames(run, kernel, events), phases = phasesOf(events);
     const columns = warps.map(warp => itemsOf(run, kernel, events.find(e => e.warp === warp), nameOf, phases));
     // Barriers that only warps of one column use are omitted.
     const bar = item => /^bar \d+/.exec(item.key), between = item => !bar(item) ||
         columns.some(c => c[0].warp !== item.warp && c.some(o => bar(o) && bar(o)[0] === bar(item)[0]));
-    const shown = columns.map(c => c.filter(between).slice(0, maxBoxes)), level = new Map(), lowest = warps.map(() => 0), arrows = [];
-    for (const item of shown.flat().sort((a, b) => a.seq - b.seq || shown.flat().indexOf(a) - shown.flat().indexOf(b))) {
-        const own = warps.indexOf(item.warp), others = item.kind !== "wait" || item.key === null ? [] : shown.flat().filter(o => o.key === item.key &&
-            o.warp !== item.warp && (o.kind === "arrive" || o.kind === "copy") && level.has(o));
-        level.set(item, lowest[own] = Math.max(lowest[own] + 1, ...others.map(o => level.get(o) + 1)));
-        others.forEach(o => arrows.push([o, item]));
-    }
+    const shown = columns.map(c => c.filter(between).slice(0, maxBoxes)), {level, arrows} = ranked(shown, warps, () => 1);
     const picture = new Picture(width, "Dependencies between warps: an arrow leads from an arrival to the wait that it completes (no time axis)");
     const column = width / warps.length, gap = width >= 500 ? 44 : 24, boxWidth = column - gap, top = picture.heading(0) + 22;
-    const x = item => warps.indexOf(item.warp) * column + gap / 2, y = item => top + (level.get(item) - 1) * WAITS_ROW;
+    const x = item => warps.indexOf(item.warp) * column + gap / 2, y = item => top + level.get(item) * WAITS_ROW;
     const looks = {copy: MARKS.used, wgmma: MARKS.other, end: MARKS.other, arrive: MARKS.chosen, wait: MARKS.waits};
     const roleOf = warp => `warp ${warp} ${shown[warps.indexOf(warp)].some(i => i.kind === "copy") ? "(producer)" : "(consumer)"}`;
     for (const [from, to] of arrows) {
@@ -98,7 +112,7 @@ function drawWaits(run, kernel, block, width, warps, maxBoxes = 99) {
         picture.label(x(item), y(item), boxWidth, 18, text, arrives ? {fill: "var(--paper)"} : free ? FAINT : {});
     }
     const some = test => shown.flat().some(test);
-    const bottom = picture.legend(top + Math.max(...lowest) * WAITS_ROW + 4, [...(some(i => i.kind === "copy") ? [["used", "issues a TMA load (expect-tx)"]] : []),
+    const bottom = picture.legend(top + (1 + Math.max(...level.values())) * WAITS_ROW + 4, [...(some(i => i.kind === "copy") ? [["used", "issues a TMA load (expect-tx)"]] : []),
         ["chosen", "arrives"], ["waits", "waits"], ...(some(i => i.kind === "wait" && i.key === null) ? [["empty", "wait returns immediately"]] : []), ["other", "wgmma"]]);
     picture.paragraph(0, bottom, "Each box is below all boxes that it waits for. One warp is drawn per warpgroup." +
         (some(i => i.kind === "copy") ? "" : " A wait without an arrow depends on a warp that is not drawn, or on its own warp."));

@@ -326,7 +326,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
         return step;
     if (warp->record)
         recording_mma(warp, bound, operands.a_in_shared ? &a : NULL, first_row, &b, what.k);
-    recording_event(warp, bound, RECORDING_WGMMA, mine->committed, 0);
+    recording_event(warp, bound, RECORDING_WGMMA, mine->committed, b.start);
     uint32_t results = what.n / (what.sum == WGMMA_SUM_F16 ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {
         d[i] = cells32(warp, bound->elements[4 + i]);

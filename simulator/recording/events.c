@@ -21,6 +21,7 @@ static const char *const event_names[RECORDING_EVENTS] = {
     [RECORDING_WGMMA_WAIT] = "wgmma wait",
     [RECORDING_WGMMA_FENCE] = "wgmma fence",
     [RECORDING_FENCE] = "fence",
+    [RECORDING_EX2] = "ex2",
 };
 
 const char *event_name(enum recording_event event) {
@@ -34,6 +35,8 @@ void events_step(struct warp *warp, int32_t instruction, uint32_t mask) {
     const int32_t place = recording->place[instruction];
     if (recording->ptx->instruction[instruction].opcode == PTX_OP_MMA)
         samples_note(warp, instruction, mask, "mma");
+    if (recording->ptx->instruction[instruction].opcode == PTX_OP_EX2)
+        recording_note(warp, &warp->code[instruction], RECORDING_EX2, 0, 0);
     // Code without a line, which the compiler moves around, belongs to the current step.
     if (place < 0 || place == record->place || recording_place_at(place)->line == 0)
         return;
@@ -49,12 +52,15 @@ static bool is_same(const struct event_record *a, const struct event_record *b) 
            (a->b == b->b || a->event == RECORDING_SIGNAL);
 }
 
-// Lanes of a warp that execute the same operation are one event, and so are repeated attempts of a wait.
+// Lanes of a warp that execute the same operation are one event, and so are repeated attempts of a wait and consecutive
+// exponentials.
 static bool is_repeated(const struct slot *slot, const struct event_record *event_record) {
     const bool lanes = event_record->event == RECORDING_SIGNAL || event_record->event == RECORDING_TEST ||
                        event_record->event == RECORDING_READY;
     const bool tries = event_record->event == RECORDING_TEST || event_record->event == RECORDING_WGMMA_WAIT;
     const struct event_record *last = &slot->event[slot->events];
+    if (event_record->event == RECORDING_EX2 && slot->events && last[-1].event == RECORDING_EX2)
+        return true;
     if (tries && slot->events && is_same(last - 1, event_record))
         return true;
     while (lanes && last > slot->event && last[-1].seq == event_record->seq)
@@ -78,8 +84,9 @@ void recording_note(struct warp *warp, const struct bound *bound, enum recording
     if (record->slot < 0)
         return;
     struct slot *slot = &record->recording->slot[record->slot];
+    const bool synchronizes = event != RECORDING_WGMMA && event != RECORDING_EX2;
     struct site *site =
-        event == RECORDING_WGMMA ? NULL : samples_site(record->recording, event_record.instruction, SITE_NONE, "sync");
+        synchronizes ? samples_site(record->recording, event_record.instruction, SITE_NONE, "sync") : NULL;
     if (site && event != RECORDING_PASS)
         site->samples.executed++;
     if (is_repeated(slot, &event_record))

@@ -61,6 +61,7 @@ enum recording_event {
     RECORDING_WGMMA_WAIT,
     RECORDING_WGMMA_FENCE,
     RECORDING_FENCE,
+    RECORDING_EX2,
     RECORDING_EVENTS
 };
 void recording_note(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a, int64_t b);

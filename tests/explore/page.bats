@@ -186,6 +186,19 @@ refuses() {
     refuses tests/explore/waits.py 16 lessons/16_*/turns.svg '0,/<path/{/<path/d}' 4,8
 }
 
+@test "timelines have the GEMMs in flight beside the exponentials that the events say" {
+    long
+    for lesson in 14:0 15:4; do
+        number=${lesson%:*}
+        drawn_page "$number"
+        run tests/explore/timeline.py "$BATS_TEST_TMPDIR/$number.html" lessons/"$number"_*/timeline.svg
+        echo "$output"
+        [ "$output" = "${lesson#*:} GEMMs beside exponentials" ]
+        refuses tests/explore/timeline.py "$number" lessons/"$number"_*/timeline.svg '/^<desc/s/GEMM: K 0 in row [0-9]*; /GEMM: /'
+    done
+    refuses tests/explore/timeline.py 15 lessons/15_*/timeline.svg '/^<desc/s/V 0 in row \([0-9]*\) to [0-9]*/V 0 in row \1/'
+}
+
 @test "the lines that a lesson's page says to click are there" {
     for lesson in lessons/*/README.md; do
         solution=solutions/${lesson#lessons/}
