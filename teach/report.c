@@ -49,7 +49,7 @@ double counted_quantity(const struct traffic *traffic, const char *name) {
         enum quantity quantity;
         if (matches_name(access, name, length, &quantity) &&
             (!at || strstr(source_line(access->file, access->line), at + 1)))
-            sum += per_launch(access, quantity);
+            sum += access->quantity[quantity];
     }
     return sum;
 }
