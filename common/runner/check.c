@@ -69,7 +69,7 @@ static struct shape_argument requested_shape(const struct check *check) {
                       : arguments->sample == SAMPLE_EXPLORE ? operation->explore_shape
                                                             : operation->trace_shape;
     if (arguments->sample == SAMPLE_WORK && !own)
-        message_exit(EXIT_BAD_INPUT, "no estimate of the time is made of %s: no measured times have validated any",
+        message_exit(EXIT_BAD_INPUT, "no time is estimated for the operation %s: no measured times have validated one",
                      operation->name);
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);

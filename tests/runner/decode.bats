@@ -27,6 +27,10 @@ refused() {
     refused "multiples of 16 up to 128, not 72" --shape 1,4:2,1:64,72
 }
 
+@test "no time is estimated, since no measured times have validated the model for decoding" {
+    refused "no time is estimated for the operation decode" --sample work
+}
+
 @test "each lesson's function returns an error for a malformed call, and launches nothing" {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     LD_LIBRARY_PATH=$PWD/build/simulator run python3 - <<'END'
