@@ -54,7 +54,7 @@ struct operation {
     // The default SHAPE= of runs with one representative case: counting traffic in the simulator (a second or two),
     // profiling on a GPU, exploring lane by lane (a few blocks and tiles).
     const char *trace_shape, *profile_shape, *explore_shape;
-    const char *work_shape; // for estimates of the time; NULL: trace_shape
+    const char *work_shape; // for estimates of the time; NULL: none is made, as no measured times have validated any
     const char *no_data;    // the contents of DATA= that this operation does not use; NULL: load() reads it
     const char *no_causal;  // why CAUSAL=1 has no effect; NULL: a kernel may cover it
     bool pages;             // LAYOUT= may be one of pages

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Times backward passes side by side: the lessons that define attention_backward(), and PyTorch's, FlashAttention-3's and FlashAttention-4's.
 
-    peers/backward.py [--dtype bf16] [--shape B,H,N,D [--causal]] [--repeats 30] [--csv FILE]
+    peers/backward.py [--dtype bf16] [--shape B,H,N,D [--causal]] [--repeats 30] [--time-budget 600] [--csv FILE]
 
 Whole calls: all kernels of a call count, also those that compute delta and round dq. The kernels take turns, with a cold L2 cache. The
 libraries' forward passes are not timed; the lessons get o and lse of an fp32 forward pass of PyTorch. Before it is timed, each kernel's
-gradients are compared with those of double precision at a reduced number of heads.
+gradients are compared with those of double precision at a reduced number of heads. A lesson that says it is deterministic is called 100 times
+and has to return the same bits. The shapes that tell most come first, and each row is written at once, so that a run which --time-budget ends
+can be used. peers/backward.sql compares the rows.
 """
 
 import argparse
 import ctypes
-import csv
 import statistics
 import sys
 from pathlib import Path
@@ -21,10 +22,17 @@ if __name__ == "__main__":
 
 from peers import lessons, shapes
 from peers.problem import DTYPES, AttentionProblem, AttentionStrides, BackwardLesson, BackwardProblem
+from peers.rows import Budget, Rows
 from peers.torch_paths import BACKENDS
 
 LIMIT = {"fp32": 1e-4, "fp16": 4e-3, "bf16": 2e-2}  # relative error of a gradient that is right: 16-bit weights, ds and results
 FLUSH_BYTES = 1 << 28  # more than any L2 cache
+SAME_BITS = 100  # calls of a lesson that is deterministic
+COLUMNS = "lesson,device,dtype,B,H,Nq,Nk,D,causal,median_us,min_us,repeats,tflops,rel_error,same_bits"
+# Long and short sequences, with the mask and without it, of both head dimensions, before what lies between.
+ORDER = (4096, 1024, 16384, 2048, 512, 8192)
+GRID = sorted(shapes.GRID, key=lambda shape: (ORDER.index(shape.nq), -shape.head_dim))
+GRID_FP32 = [shapes.Attention(1, 16, n, n, d, causal) for n in (4096, 1024, 2048, 512) for d in (64, 128) for causal in (False, True)]
 
 
 class Inputs:
@@ -92,7 +100,14 @@ def lesson_call(torch, library, inputs):
             raise RuntimeError(f"attention_backward() returned error {status}")
         return dq, dk, dv
 
+    launch.deterministic = bool(lesson.deterministic)
     return launch
+
+
+def same_bits(torch, launch) -> bool:
+    """Whether repeated calls return the same bits."""
+    first = [x.clone() for x in launch()]
+    return all(torch.equal(a, b) for _ in range(SAME_BITS - 1) for a, b in zip(first, launch()))
 
 
 def autograd_call(torch, inputs, attention, swapped: bool = False):
@@ -131,10 +146,10 @@ def find_calls(torch, inputs) -> dict:
     """By name, a function that launches a backward pass. What cannot run here is printed with its reason."""
     calls = {}
     for source in sorted(ROOT.glob("solutions/*/attention.cu")):
-        library = ROOT / "build/kernels" / source.relative_to(ROOT).with_suffix(".so")
+        library = lessons.KERNELS / source.relative_to(ROOT).with_suffix(".so")
         if "attention_backward_lesson" in source.read_text() or "backward_launch.cuh" in source.read_text():
             if not library.exists():
-                raise ValueError(f"{library.relative_to(ROOT)} is missing: make it first [not-built]")
+                raise ValueError(f"{library} is missing: make it first [not-built]")
             if call := lesson_call(torch, lessons.load(library), inputs):
                 calls["solution-" + source.parent.name] = call
     peers = {"peer-torch_efficient": sdpa, "peer-torch_flash": sdpa, "peer-torch_cudnn": sdpa, "peer-fa3": fa3, "peer-fa4": fa4}
@@ -166,56 +181,75 @@ def time_calls(torch, calls: dict, repeats: int) -> dict:
     return times
 
 
-def main(argv: list) -> int:
+def compare(torch, shape, arguments, rows: Rows) -> bool:
+    """Whether all lessons are right at a shape."""
+    torch.manual_seed(1)
+    inputs, good = Inputs(torch, shape, arguments.dtype), True
+    calls, reference, errors, same = find_calls(torch, inputs), expected(torch, inputs), {}, {}
+    for name in list(calls):
+        errors[name] = error_of(calls[name](), reference)
+        if getattr(calls[name], "deterministic", False):
+            same[name] = same_bits(torch, calls[name])
+        if errors[name] < LIMIT[arguments.dtype] and same.get(name, True):
+            continue
+        print(f"  {name}: wrong, relative error {errors[name]:.1e}" + ("" if same.get(name, True) else ", and other bits in another call"))
+        good &= not lessons.is_own_kernel(name)
+        del calls[name]
+    for name, samples in time_calls(torch, calls, arguments.repeats).items():
+        median = statistics.median(samples)
+        tflops = 2.5 * shape.flops() / median / 1e6
+        print(f"  {name:32} {median:10.1f} us  {tflops:7.1f} TFLOP/s  error {errors[name]:.1e}", flush=True)
+        rows.add(name, torch.cuda.get_device_name(), arguments.dtype, shape.batch, shape.heads, shape.nq, shape.nk, shape.head_dim,
+                 int(shape.causal), f"{median:.3f}", f"{min(samples):.3f}", len(samples), f"{tflops:.2f}", f"{errors[name]:.2e}",
+                 SAME_BITS if name in same else 1)  # fmt: skip
+    return good
+
+
+def parse(argv: list):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dtype", choices=list(DTYPES), default="bf16")
+    parser.add_argument("--dtype", choices=list(LIMIT), default="bf16")
     parser.add_argument("--shape")
     parser.add_argument("--causal", action="store_true")
     parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--time-budget", type=float, default=600, metavar="S", help="seconds for all shapes (600)")
     parser.add_argument("--csv", type=Path)
     arguments = parser.parse_args(argv)
-    try:
-        import torch
-    except ImportError:
-        print("error: PyTorch is not installed [no-pytorch]", file=sys.stderr)
-        return 2
-    if not torch.cuda.is_available():
-        print("error: PyTorch finds no GPU [no-gpu]", file=sys.stderr)
-        return 2
-    torch.backends.cuda.matmul.allow_tf32 = False
-    grid = shapes.GRID
-    if arguments.dtype == "fp32":
-        grid = [shapes.Attention(1, 16, n, n, d, causal) for d in (64, 128) for causal in (False, True) for n in (512, 1024, 2048, 4096)]
+    arguments.grid = GRID_FP32 if arguments.dtype == "fp32" else GRID
     if arguments.shape:
         s = shapes.parse(arguments.shape)
-        grid = [shapes.Attention(s.batch, s.heads, s.nq, s.nk, s.head_dim, arguments.causal)]
-    rows, device, wrong = [], torch.cuda.get_device_name(), False
-    print(f"{device}, PyTorch {torch.__version__}, {arguments.dtype}")
-    for shape in grid:
-        torch.manual_seed(1)
-        inputs = Inputs(torch, shape, arguments.dtype)
-        print(f"B,H,N,D = {shape}", flush=True)
-        calls, reference, errors = find_calls(torch, inputs), expected(torch, inputs), {}
-        for name in list(calls):
-            errors[name] = error_of(calls[name](), reference)
-            if not errors[name] < LIMIT[arguments.dtype]:
-                print(f"  {name}: wrong, relative error {errors[name]:.1e}")
-                wrong |= name.startswith("solution-")
-                del calls[name]
-        for name, samples in time_calls(torch, calls, arguments.repeats).items():
-            median = statistics.median(samples)
-            tflops = 2.5 * shape.flops() / median / 1e6
-            print(f"  {name:32} {median:10.1f} us  {tflops:7.1f} TFLOP/s  error {errors[name]:.1e}", flush=True)
-            rows.append([name, device, arguments.dtype, shape.batch, shape.heads, shape.nq, shape.nk, shape.head_dim, int(shape.causal),
-                         f"{median:.3f}", f"{min(samples):.3f}", len(samples), f"{tflops:.2f}", f"{errors[name]:.2e}"])
-        del calls, reference, inputs
-        torch.cuda.empty_cache()
-    if arguments.csv:
-        with arguments.csv.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow("kernel device dtype B H Nq Nk D causal median_us min_us repeats tflops rel_error".split())
-            writer.writerows(rows)
-    return int(wrong)
+        if not isinstance(s, shapes.Attention):
+            raise ValueError(f"SHAPE={arguments.shape} is no B,H,N,D [bad-shape]")
+        arguments.grid = [shapes.Attention(s.batch, s.heads, s.nq, s.nk, s.head_dim, arguments.causal)]
+    return arguments
+
+
+def main(argv: list) -> int:
+    try:
+        arguments = parse(argv)
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ValueError("PyTorch finds no GPU [no-gpu]")
+        rows = Rows(arguments.csv, COLUMNS)
+        torch.backends.cuda.matmul.allow_tf32 = False
+        print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {arguments.dtype}")
+        budget, good = Budget(arguments.time_budget), True
+        for shape in arguments.grid:
+            if not budget.reaches(f"B,H,N,D = {shape}"):
+                continue
+            print(f"B,H,N,D = {shape}", flush=True)
+            try:
+                good &= compare(torch, shape, arguments, rows)
+            except torch.cuda.OutOfMemoryError as error:
+                print(f"  not timed: {str(error).splitlines()[0]}")
+            torch.cuda.empty_cache()
+    except ImportError:
+        print("error: PyTorch is not installed [no-torch]", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return int(not good or budget.left_out > 0)
 
 
 if __name__ == "__main__":

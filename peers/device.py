@@ -1,6 +1,7 @@
 """Properties of the GPU, its peaks by the rules of common/runner/device.c, and its SM clock."""
 
 import ctypes
+import re
 from dataclasses import dataclass
 
 # enum cudaDeviceAttr
@@ -19,6 +20,11 @@ class Device:
     peak_tflops: dict[str, float]  # per element type; 0 if the tensor cores do not support the type
     peak_gb_per_s: float
     cuda: str
+
+
+def gpu_folder(name: str) -> str:
+    """The folder of a GPU in results/: nvidia-h200 for NVIDIA H200."""
+    return re.sub(r"[^a-z0-9]", "-", name.lower())
 
 
 def tensor_operations(capability: int, dtype: str) -> int:

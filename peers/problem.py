@@ -4,7 +4,7 @@ import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 
 # enum attention_dtype
-DTYPES = {"fp32": 0, "fp16": 1, "bf16": 2}  # of q, k, v and o; decode.h has e4m3 for caches, too
+DTYPES = {"fp32": 0, "fp16": 1, "bf16": 2, "e4m3": 3}  # e4m3: of a cache alone (decode.h)
 
 
 class AttentionStrides(Structure):

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers.device import Device
+from peers.device import Device, gpu_folder
 from peers.shapes import Attention, Matrix
 
 ATTENTION_COLUMNS = (
@@ -56,7 +56,7 @@ class Run:
 
     def path(self, name: str) -> Path:
         """results/nvidia-h200/NAME: each character of the device name that is not a letter or digit is replaced by a hyphen."""
-        return Path(self.folder) / re.sub(r"[^a-z0-9]", "-", self.gpu.name.lower()) / name
+        return Path(self.folder) / gpu_folder(self.gpu.name) / name
 
     def common_fields(self, lesson: str, dtype: str) -> dict:
         return {

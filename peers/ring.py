@@ -9,7 +9,6 @@ median over the launches of the slowest rank, by CUDA events after a barrier.
 """
 
 import argparse
-import csv
 import ctypes
 import os
 import statistics
@@ -18,15 +17,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
+try:
+    import torch
+    import torch.distributed as dist
+    import torch.multiprocessing as mp
+except ImportError:
+    print("error: PyTorch is not installed [no-torch]", file=sys.stderr)
+    sys.exit(2)
 
 from peers.lessons import AttentionKernel, find_lesson
 from peers.problem import DTYPES, AttentionProblem, AttentionStrides
+from peers.rows import Rows
 
 BATCH, HEADS, HEAD_DIM = 1, 16, 128
 WARM_UP, LAUNCHES, STEP_SECONDS = 5, 30, 60
+COLUMNS = "lesson,device,dtype,N,causal,gpus,median_us,kernels_us,exchange_us,hidden"
 
 
 def strides(tensor: torch.Tensor) -> AttentionStrides:
@@ -117,24 +122,17 @@ def work(rank: int, arguments: argparse.Namespace) -> None:
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(arguments.port))
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", rank=rank, world_size=arguments.gpus, timeout=timedelta(seconds=STEP_SECONDS))
-    rows = []
+    rows = Rows(arguments.out if rank == 0 else None, COLUMNS)
     for size in arguments.sizes:
         for causal in (False, True):
             one = Rank(rank, arguments.gpus, size, causal)
             whole, kernels, exchange = time_ms(one, True, True), time_ms(one, True, False), time_ms(one, False, True)
             hidden = (kernels + exchange - whole) / exchange if exchange else 0.0
-            rows.append([torch.cuda.get_device_name(), "peer-torch_zigzag", "bf16", size, int(causal), arguments.gpus,
-                         f"{1e3 * whole:.1f}", f"{1e3 * kernels:.1f}", f"{1e3 * exchange:.1f}", f"{hidden:.3f}"])
+            rows.add("peer-torch_zigzag", torch.cuda.get_device_name(), "bf16", size, int(causal), arguments.gpus,
+                     f"{1e3 * whole:.1f}", f"{1e3 * kernels:.1f}", f"{1e3 * exchange:.1f}", f"{hidden:.3f}")
             if rank == 0:
                 print(f"N={size} {'causal' if causal else 'no mask'}: {whole:.3f} ms, kernels and merges {kernels:.3f}, "
                       f"exchange {exchange:.3f}, hidden {100 * hidden:.0f} %", flush=True)
-    if rank == 0 and arguments.out:
-        new = not arguments.out.exists()
-        with arguments.out.open("a", newline="") as file:
-            writer = csv.writer(file)
-            if new:
-                writer.writerow("device,name,dtype,N,causal,gpus,median_us,kernels_us,exchange_us,hidden".split(","))
-            writer.writerows(rows)
     dist.destroy_process_group()
 
 
@@ -153,7 +151,19 @@ def main() -> int:
     if wrong:
         print(f"error: N = {wrong[0]} does not divide into {2 * arguments.gpus} chunks [does-not-divide]", file=sys.stderr)
         return 2
-    mp.spawn(work, args=(arguments,), nprocs=arguments.gpus)
+    try:
+        find_lesson("20", "attention.so")
+        Rows(arguments.out, COLUMNS)
+        mp.spawn(work, args=(arguments,), nprocs=arguments.gpus)  # ends the others when one fails
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except mp.ProcessRaisedException as error:
+        print(f"error: rank {error.error_index} failed: {str(error).strip().splitlines()[-1]} [rank-failed]", file=sys.stderr)
+        return 1
+    except mp.ProcessExitedException as error:
+        print(f"error: rank {error.error_index} ended with status {error.exit_code} [rank-failed]", file=sys.stderr)
+        return 1
     return 0
 
 

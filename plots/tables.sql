@@ -243,6 +243,22 @@ SELECT 'triton', name, '2' || gpu, position, text FROM (
 
 -- ---- Ablations ---------------------------------------------------------------------------------------------------------
 
+-- counted (lesson, shape, what, count): the lessons' counts.csv, filled by plots/tables. A page shows its own, or its own beside those of the
+-- lesson before, if that one solves the same problem.
+CREATE VIEW counted_beside AS
+SELECT c.*, c.rowid AS position, before.lesson AS before, before.count AS before_count
+FROM counted AS c JOIN counted AS before ON before.what = c.what AND before.shape = c.shape
+    AND before.lesson = (SELECT max(lesson) FROM counted WHERE lesson < c.lesson);
+INSERT INTO block
+SELECT 'counts', lesson, '', 0, table_head('accesses', 'lesson ' || substr(lesson, 1, 2)) FROM counted GROUP BY lesson
+UNION ALL SELECT 'counts', lesson, '', rowid, table_row(what, printf('%,d', count)) FROM counted
+UNION ALL SELECT 'counts-beside', lesson, '', 0, table_head('accesses', 'lesson ' || substr(before, 1, 2), 'lesson ' || substr(lesson, 1, 2))
+FROM counted_beside GROUP BY lesson
+UNION ALL SELECT 'counts-beside', lesson, '', position, table_row(what, printf('%,d', before_count), printf('%,d', count)) FROM counted_beside
+UNION ALL
+SELECT value, lesson, '', 1e9, 'Counted by the simulator at SHAPE=' || shape || ', all threads together; bulk copies by TMA are not counted.'
+FROM counted, json_each('["counts", "counts-beside"]') GROUP BY value, lesson;
+
 -- patch (lesson, ablation, idea): the existing patches, filled by plots/tables.
 -- Notes have one table per shape with all ablations, and properties of the machine code.
 INSERT INTO block

@@ -4,7 +4,8 @@
 //   name     SPACE_ACCESS_QUANTITY, summed over all kernels of one run. SPACE: global, shared, local. ACCESS: load,
 //   store,
 //            atomic, reduction, async_copy, matrix_load, matrix_store. QUANTITY: requests, lanes, bytes, sectors,
-//            ideal_sectors, wavefronts, ideal_wavefronts. With @TEXT appended: only source lines that contain TEXT.
+//            ideal_sectors, wavefronts, ideal_wavefronts. With @TEXT appended: only source lines that contain TEXT,
+//            also as the kernel's line that calls an inlined function.
 //   unit     for people
 //   formula  an expression (expression.h) with the names B, H, KV_HEADS, NQ, NK, D, CAUSAL, ROWS and COLUMNS
 #ifndef PREDICTIONS_H

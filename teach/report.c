@@ -48,8 +48,9 @@ double counted_quantity(const struct traffic *traffic, const char *name) {
         const struct traffic_access *access = &traffic->access[i];
         enum quantity quantity;
         if (matches_name(access, name, length, &quantity) &&
-            (!at || strstr(source_line(access->file, access->line), at + 1)))
-            sum += per_launch(access, quantity);
+            (!at || strstr(source_line(access->file, access->line), at + 1) ||
+             strstr(source_line(access->outer_file, access->outer_line), at + 1)))
+            sum += access->quantity[quantity];
     }
     return sum;
 }

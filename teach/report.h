@@ -10,7 +10,7 @@ void report_kernels(const struct traffic *traffic, const char *ptxas);
 
 void report_predictions(const struct traffic *traffic, const struct predictions *predictions);
 
-// The sum of the quantity SPACE_ACCESS_QUANTITY, or NAME@TEXT, over one launch of each kernel (predictions.h).
+// The sum of the quantity SPACE_ACCESS_QUANTITY, or NAME@TEXT, over all launches of all kernels (predictions.h).
 double counted_quantity(const struct traffic *traffic, const char *name);
 
 #endif

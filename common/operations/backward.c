@@ -215,7 +215,6 @@ const struct operation backward_operation = {
     .header = "common/attention_backward.h",
     .trace_shape = "1,1,256,64",
     .profile_shape = "1,16,1024,64",
-    .work_shape = "1,16,4096,64",
     .explore_shape = "1,1,128,64",
     .no_data = "q, k, v and o",
     .dtypes = dtypes,

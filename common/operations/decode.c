@@ -256,7 +256,6 @@ const struct operation decode_operation = {
     .header = "common/decode.h",
     .trace_shape = "2,8:2,1:512,64",
     .profile_shape = "8,32:8,1:4096,128",
-    .work_shape = "8,32:8,1:1024,128",
     .explore_shape = "1,4:1,1:128,64",
     .no_data = "tensors of attention",
     .pages = true,

@@ -27,18 +27,23 @@ static bool is_predicted(double value, double bound, float got) {
 }
 
 // Whether a prediction is what the kernel computed: all elements within their bounds, and of those that are wrong next
-// to nothing of the error left.
+// to nothing of the error left. A NaN that the kernel has as 0 may be among the wrong elements, but is not all of them:
+// a 0 everywhere is another mistake.
 static bool predicts(const struct prediction *p, const struct prediction *right, const float *got, int64_t elements) {
     double left = 0, error = 0;
+    int64_t wrong = 0, other = 0;
     for (int64_t i = 0; i < elements; i++) {
+        const bool is_wrong = !is_predicted(right->value[i], right->bound[i], got[i]);
         if (!is_predicted(p->value[i], p->bound[i], got[i]))
             return false;
-        if (isfinite(p->value[i]) && isfinite(got[i]) && !is_predicted(right->value[i], right->bound[i], got[i])) {
+        wrong += is_wrong;
+        other += is_wrong && !isfinite(p->value[i]) && isfinite(got[i]);
+        if (isfinite(p->value[i]) && isfinite(got[i]) && is_wrong) {
             left += (got[i] - p->value[i]) * (got[i] - p->value[i]);
             error += (got[i] - right->value[i]) * (got[i] - right->value[i]);
         }
     }
-    return left <= unexplained * unexplained * error;
+    return (!wrong || other < wrong) && left <= unexplained * unexplained * error;
 }
 
 // Drops the models that do not compute what the kernel does for the case. A right output drops those that predict

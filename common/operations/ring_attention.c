@@ -281,8 +281,8 @@ static void group_text(const struct problem_case *which, int64_t head, char *tex
 // clang-format off
 #define RING_OPERATION                                                                                                 \
     .header = "common/ring_attention.h", .trace_shape = "1,1,256,64", .profile_shape = "1,16,4096,64",                 \
-    .explore_shape = "1,1,256,64", .work_shape = "1,16,4096,128",                                                      \
-    .no_data = "tensors of attention on one GPU", .several_devices = true, .one_at_a_time = true, .dtypes = dtypes,    \
+    .explore_shape = "1,1,256,64", .no_data = "tensors of attention on one GPU", .several_devices = true,              \
+    .one_at_a_time = true, .dtypes = dtypes,                                                                           \
     .writes_optional = writes_lse, .workspace_bytes = workspace_bytes,                                                 \
     .gpu_adds = "longer sequences", .cases = cases, .describe = describe, .launch = launch, .row_cost = row_cost,      \
     .refer = refer, .expect = expect, .rms_limit = rms_limit, .release = release, .error = ERROR_RELATIVE_RMS,         \

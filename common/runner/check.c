@@ -64,10 +64,13 @@ static struct shape_argument requested_shape(const struct check *check) {
     const struct operation *operation = check->operation;
     struct shape_argument shape = arguments->shape;
     struct message error;
-    const char *own = arguments->sample == SAMPLE_PROFILE                         ? operation->profile_shape
-                      : arguments->sample == SAMPLE_WORK && operation->work_shape ? operation->work_shape
-                      : arguments->sample == SAMPLE_EXPLORE                       ? operation->explore_shape
-                                                                                  : operation->trace_shape;
+    const char *own = arguments->sample == SAMPLE_PROFILE   ? operation->profile_shape
+                      : arguments->sample == SAMPLE_WORK    ? operation->work_shape
+                      : arguments->sample == SAMPLE_EXPLORE ? operation->explore_shape
+                                                            : operation->trace_shape;
+    if (arguments->sample == SAMPLE_WORK && !own)
+        message_exit(EXIT_BAD_INPUT, "no time is estimated for the operation %s: no measured times have validated one",
+                     operation->name);
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);
     shape.attention.causal = arguments->causal;

@@ -3,9 +3,22 @@
 #include "runner/cuda.h"
 #include "runner/device.h"
 
+// A call on several GPUs that failed in the middle has not ordered its streams: what is copied from a GPU afterwards
+// would race with the kernels that are still in them.
+static void wait_for_all_devices(void) {
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    for (int i = devices - 1; i >= 0; i--) {
+        cudaSetDevice(i);
+        cudaDeviceSynchronize();
+    }
+}
+
 bool launch_finish(cudaError_t launch, const struct device_counts *before, const char *function,
                    enum device_state *state, struct message *cause) {
     cudaError_t unreported = cudaGetLastError(), end = cudaDeviceSynchronize();
+    if (launch != cudaSuccess)
+        wait_for_all_devices();
     struct device_counts now = device_counts();
     unsigned findings = now.findings - before->findings;
     bool good = true;

@@ -355,7 +355,7 @@ field() {
         printf 'grid,shared_bytes,launches,file,space,access,requests,bytes\n2x3x1,100,1,"a, b",shared,load,5,7\n'
         printf '4x1x2,90,1,"a, b",shared,load,6,8\n1x1x1,90,2,"a",global,async copy,6,4\n'
     } >"$BATS_TEST_TMPDIR/trace"
-    for pair in shared_load_requests=11 shared_load_bytes=15 global_async_copy_bytes=2 blocks=8 shared_bytes=100 shared_store_bytes=0; do
+    for pair in shared_load_requests=11 shared_load_bytes=15 global_async_copy_bytes=4 blocks=8 shared_bytes=100 shared_store_bytes=0; do
         [ "$(scripts/teach counter "$BATS_TEST_TMPDIR/trace" ${pair%=*})" = "${pair#*=}" ]
     done
 }

@@ -44,6 +44,10 @@ python_with() {
     unit test_shapes
 }
 
+@test "rows of a comparison that may be cut, and the order of its shapes" {
+    unit test_rows
+}
+
 @test "rows of results" {
     unit test_results
 }

@@ -198,6 +198,63 @@ repaired() {
     repaired 20
 }
 
+@test "22 and 23: rejected by the simulator, and pass once they are repaired" {
+    long
+    rejected 22 "race between blocks: "
+    repaired 22
+    rejected 23 "race with an asynchronous copy or wgmma: "
+    repaired 23
+}
+
+@test "24: rejected if a share has more pages than a warp has lanes, and passes once it is repaired" {
+    long
+    rejected 24 "elements wrong"
+    make lesson-24 repair SHAPE=70,1,1:500,16 LAYOUT=pages16
+    run ! make lesson-24 repair SHAPE=70,1,1:1200,16 LAYOUT=pages16
+    repaired 24
+}
+
+@test "25 and 26: rejected for wrong gradients, and pass once they are repaired" {
+    long
+    rejected 25 "dq and dk lack the softmax scale [scale-missing-in-gradients]"
+    repaired 25
+    rejected 26 "[wrong-output]"
+    repaired 26
+}
+
+@test "27 and 28: rejected by the simulator with correct results, and pass once they are repaired" {
+    long
+    rejected 27 "race with an asynchronous copy or wgmma: "
+    [[ $output != *"elements wrong"* ]]
+    repaired 27
+    rejected 28 "reductions without an order: "
+    [[ $output != *"elements wrong"* ]]
+    repaired 28
+}
+
+@test "29: rejected on any number of GPUs, and passes once it is repaired" {
+    long
+    rejected 29 "race between streams: "
+    run ! make lesson-29 repair SHAPE=1,1,64,64 GPUS=1
+    repaired 29
+}
+
+@test "30: rejected on four GPUs and right on three, as its page says, and passes once it is repaired" {
+    long
+    rejected 30 "race between streams: ncclRecv"
+    make lesson-30 repair SHAPE=1,1,96,64 GPUS=3
+    run ! make lesson-30 repair SHAPE=1,1,96,64 GPUS=4
+    repaired 30
+}
+
+@test "31: rejected with the mask alone, as its page says, and passes once it is repaired" {
+    long
+    rejected 31 "uninitialized global memory: "
+    make lesson-31 repair SHAPE=1,1,64,64
+    run ! make lesson-31 repair SHAPE=1,1,64,64 CAUSAL=1
+    repaired 31
+}
+
 @test "the learner's copy is never overwritten, and progress shows repairs" {
     long
     rm -rf .progress
