@@ -37,6 +37,27 @@ static bool is_equal(const struct explanations *all) {
     return one->kind == EXPLAINS_WEIGHTS && one->terms == 1 && one->column[0] == COLUMN_SCALE && one->a[0] == -1;
 }
 
+// Leaves the first explanation that predicts the case. Of another one that differs from it in its numbers alone, and
+// predicts the case as well, nothing tells it.
+static void keep_confirmed(struct explanations *all, const struct case_seen *seen) {
+    struct explanations kept = {0};
+    for (int e = 0; e < all->count && (e < TRIED || kept.count); e++) {
+        struct explanation *one = &all->list[e], *best = &kept.list[0];
+        if (kept.count && (one->kind != EXPLAINS_OPERANDS || one->operand.change != OPERAND_PANELS ||
+                           one->operand.change != best->operand.change))
+            continue;
+        if (!explanation_holds(one, seen))
+            continue;
+        best->ambiguous = kept.count;
+        if (!kept.count++)
+            *best = *one;
+        if (best->ambiguous)
+            break;
+    }
+    *all = kept;
+    all->count = kept.count > 0;
+}
+
 bool diagnosis_confirm(const struct observed *x, struct explanations *all) {
     enum { MOST_THREADS = 300 };
     const int nk = x->which.attention.nk;
@@ -48,14 +69,10 @@ bool diagnosis_confirm(const struct observed *x, struct explanations *all) {
         if (!x->again(x, longer[i], &twin))
             continue;
         case_seen_of(&twin, &seen);
-        for (int e = 0; e < all->count && e < TRIED; e++)
-            if ((all->list[e].confirmed = explanation_holds(&all->list[e], &seen))) {
-                const struct explanation best = all->list[e];
-                *all = (struct explanations){{best}, 1};
-                all->list[0].confirmed_keys = nk + longer[i];
-                break;
-            }
-        const bool confirmed = all->count && all->list[0].confirmed;
+        keep_confirmed(all, &seen);
+        if (all->count)
+            all->list[0].confirmed_keys = nk + longer[i];
+        const bool confirmed = all->count;
         case_seen_free(&seen);
         attention_observed_free(&twin);
         return confirmed;

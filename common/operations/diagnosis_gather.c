@@ -44,6 +44,15 @@ static double moved_weight(const struct explanation *one, const struct case_seen
     return exp(case_score(s, from)[from_key] - (one->n[0] ? top : largest_score(s, from)));
 }
 
+// The weight of a block of rows that lies where that of a key would if the block were stored key by key; NAN: it is
+// none of the case's.
+static double transposed_weight(const struct explanation *one, const struct case_seen *s, int64_t row, int key) {
+    const int query = (int)(row % s->nq), place = query % one->n[0] + key * one->n[0];
+    const int other = query - query % one->n[0] + place / s->nk;
+    const int64_t from = row - query + other;
+    return other < s->nq ? exp(case_score(s, from)[place % s->nk] - largest_score(s, from)) : NAN;
+}
+
 void explanation_gathered(const struct explanation *one, const struct case_seen *s, int64_t row, double *weight) {
     const double *right = case_right(s, row);
     const int attended = attended_keys(s, row);
@@ -54,6 +63,9 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
         switch (one->gather) {
         case GATHER_ROWS:
             weight[j] = other == NONE || j >= attended ? 0 : exp(s->x->raw[other * s->nk + j] - top);
+            break;
+        case GATHER_TRANSPOSED:
+            weight[j] = transposed_weight(one, s, row, j);
             break;
         case GATHER_FRAGMENT:
             weight[j] = moved_weight(one, s, row, j, top);
@@ -89,6 +101,8 @@ static void try_maps(const struct case_seen *s, struct explanations *all) {
     const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
     for (int i = 0; i < count; i++)
         try((struct explanation){.gather = GATHER_ROWS, .map = maps[i]}, s, 5 + map_cost(&maps[i]), all);
+    for (int rows = 2; rows <= 16 && rows <= s->nq; rows *= 2)
+        try((struct explanation){.gather = GATHER_TRANSPOSED, .n = {rows}}, s, 8, all);
     for (int a = 0; a < FRAGMENT_BITS && s->nq > 1; a++)
         for (int b = a; b < FRAGMENT_BITS; b++)
             for (int of_scores = 0; of_scores < 2; of_scores++)
@@ -164,27 +178,36 @@ static bool read_key(const struct reading *x, int j, struct key_table *t) {
     return true;
 }
 
+// Whether each key has in all these rows the weight of one key, or none, and not each its own.
+static bool read_keys(const struct reading *x, struct key_table *t) {
+    int others = 0, known = 0;
+    while (known < x->s->nk && read_key(x, known, t)) {
+        others += t->from[known] != known || t->times[known] != 1;
+        known++;
+    }
+    return known == x->s->nk && others;
+}
+
 static void read_table(const struct case_seen *s, struct explanations *all) {
+    enum { FEW = 3, MANY = 8, MOST = 24 };
     struct key_table *t = s->table;
     struct reading x = {.s = s};
     double *room = host_allocate(s->nk, sizeof *room);
-    int64_t wrong = 0;
-    int others = 0;
-    bool known = s->nk <= (int)(sizeof t->from / sizeof *t->from) && s->nk > 3;
-    for (int64_t r = 0; r < s->rows; r++)
-        wrong += s->wrong[r];
-    for (int64_t r = 0; r < s->rows && x.rows < 24; r++)
+    for (int64_t r = 0; r < s->rows && x.rows < MOST; r++)
         if (s->wrong[r]) {
             x.row[x.rows] = r;
             x.factor[x.rows++] = usual_factor(s, r, room);
         }
-    for (int j = 0; j < s->nk && known; j++) {
-        known = read_key(&x, j, t);
-        others += known && (t->from[j] != j || t->times[j] != 1);
-    }
     free(room);
-    if (!known || !others || x.rows < 3)
+    if (s->nk > (int)(sizeof t->from / sizeof *t->from) || s->nk <= FEW || x.rows < FEW)
         return;
+    if (!read_keys(&x, t)) {
+        // Where few keys have their own weight, the row sum may be right all the same.
+        for (int i = 0; i < x.rows; i++)
+            x.factor[i] = 1;
+        if (!read_keys(&x, t))
+            return;
+    }
     bool *marked = host_allocate(s->nk, sizeof *marked);
     int ranges = 1;
     for (int j = 0; j < s->nk; j++) {
@@ -195,7 +218,8 @@ static void read_table(const struct case_seen *s, struct explanations *all) {
     }
     char text[200];
     const struct explanation one = {.gather = GATHER_TABLE, .table = t, .only_wrong_rows = true};
-    if (ranges < s->nk / 3 + 3 || pattern_ranges(marked, s->nk, "", "", text, sizeof text))
+    // What many rows have in common is no chance.
+    if (x.rows >= MANY || ranges < s->nk / 3 + 3 || pattern_ranges(marked, s->nk, "", "", text, sizeof text))
         try(one, s, 10 + 3 * fmin(ranges, 8), all);
     free(marked);
 }
@@ -299,12 +323,19 @@ static const char *print_fragment(const struct explanation *one, FILE *out) {
 
 const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out) {
     char map[100];
-    if (one->gather != GATHER_FRAGMENT)
+    if (one->gather == GATHER_ROWS)
         map_text(&one->map, map, sizeof map);
     switch (one->gather) {
     case GATHER_ROWS:
         fprintf(out, "Each wrong row has the weights of another row: query i has the weights of query %s", map);
         return "rows-of-other-rows";
+    case GATHER_TRANSPOSED:
+        fprintf(
+            out,
+            "The weights of each block of %d queries are stored query by query, and read as if they were stored key by "
+            "key",
+            one->n[0]);
+        return "weights-transposed";
     case GATHER_FRAGMENT:
         return print_fragment(one, out);
     case GATHER_NOT_OWN:

@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEWEST_ROWS = 4 };
+
 static void try(struct operand_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
-    struct explanation one = {.kind = EXPLAINS_OPERANDS, .operand = rule, .cost = cost};
-    if (explanation_of_operands_holds(&one, s)) {
+    // Rows that are right may be so for another reason.
+    const bool may_differ = rule.change == OPERAND_COLUMNS || rule.change == OPERAND_ROWS;
+    for (int only_wrong = 0; only_wrong <= may_differ; only_wrong++) {
+        struct explanation one = {
+            .kind = EXPLAINS_OPERANDS, .operand = rule, .cost = cost + 6 * only_wrong, .only_wrong_rows = only_wrong};
+        if (!explanation_of_operands_holds(&one, s) || (only_wrong && one.rows < FEWEST_ROWS))
+            continue;
         one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
         explanations_add(all, &one);
+        return;
     }
 }
 
@@ -112,10 +120,23 @@ static bool read_times(const struct case_seen *s, float *times) {
     return known && found && any;
 }
 
+// Panels of 64 columns that lie as far apart as those of a tile of other rows, or only a chunk or a row.
+static void try_panels(const struct case_seen *s, struct explanations *all) {
+    static const int rows[] = {16, 32, 64, 80, 96, 112, 128, 160, 176, 192, 256},
+                     apart[] = {8,           PANEL,       16 * PANEL,  32 * PANEL,  64 * PANEL,  80 * PANEL, 96 * PANEL,
+                                112 * PANEL, 128 * PANEL, 160 * PANEL, 176 * PANEL, 192 * PANEL, 256 * PANEL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && s->x->which.attention.head_dim > PANEL; i++)
+        for (size_t j = 0; j < sizeof apart / sizeof *apart; j++)
+            for (int t = Q; t <= V && apart[j] != rows[i] * PANEL; t++)
+                try(
+                    (struct operand_rule){
+                        .change = OPERAND_PANELS, .tensors = 1u << t, .n = rows[i], .map = {.n = apart[j]}},
+                    s, 11 + t, all);
+}
+
 void explain_operands(const struct case_seen *s, struct explanations *all) {
     static const unsigned heads[] = {1u << K | 1u << V, 1u << K, 1u << V, 1u << Q},
-                          columns[] = {1u << K, 1u << Q,           1u << V,
-                                       1u << O, 1u << K | 1u << Q, 1u << Q | 1u << K | 1u << V},
+                          columns[] = {1u << K, 1u << Q, 1u << V, 1u << K | 1u << Q, 1u << Q | 1u << K | 1u << V},
                           rows[] = {1u << Q, 1u << V, 1u << K, 1u << K | 1u << V, 1u << O},
                           fragments[] = {1u << K,
                                          1u << Q,
@@ -141,17 +162,26 @@ void explain_operands(const struct case_seen *s, struct explanations *all) {
                 try((struct operand_rule){.change = OPERAND_HEADS, .tensors = heads[t], .n = n}, s, 5 + n + t, all);
     for (int t = Q; t <= O; t++)
         try((struct operand_rule){.change = OPERAND_TRANSPOSED, .tensors = 1u << t, .n = 0}, s, 6, all);
-    for (int t = 0; t < 2 * COUNT_PACKED && shape->layout != LAYOUT_BHND; t++)
-        try((struct operand_rule){.change = OPERAND_PACKED, .tensors = packed[t % COUNT_PACKED], .n = t / COUNT_PACKED},
+    for (int t = 0; t < (STRIDES_OF + O + 1) * COUNT_PACKED && shape->layout != LAYOUT_BHND; t++)
+        try((struct operand_rule){.change = OPERAND_STRIDES,
+                                  .tensors = packed[t % COUNT_PACKED],
+                                  .n = t / COUNT_PACKED},
             s, 6 + t, all);
-    for (int n = 0; n < FRAGMENTS; n++)
+    for (int n = 0; n < FRAGMENT_SWIZZLE; n++)
         for (int t = 0; t < COUNT_FRAGMENTS; t++)
             try((struct operand_rule){.change = OPERAND_FRAGMENT, .tensors = fragments[t], .n = n}, s, 7 + n + t, all);
+    for (int bits = 7; bits; bits--)
+        for (int t = 0; t < COUNT_FRAGMENTS; t++)
+            try(
+                (struct operand_rule){
+                    .change = OPERAND_FRAGMENT, .tensors = fragments[t], .n = FRAGMENT_SWIZZLE, .map = {.n = bits}},
+                s, 10 + t + (bits != 7), all);
+    try_panels(s, all);
     if (read_times(s, s->times))
         try((struct operand_rule){.change = OPERAND_TIMES, .times = s->times}, s, 8, all);
     if (all->count)
         return;
-    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 6, s, all);
+    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 5, s, all);
     try_maps(OPERAND_ROWS, s->nk, rows + 1, 3, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows, 1, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows + 4, 1, s, all);

@@ -92,6 +92,10 @@ double explanation_of_sum_predicts(const struct explanation *one, const struct c
     case SUM_OF_OTHER_ROW:
         other = other_row(one, s, r);
         return other < 0 ? NAN : row_sum(s, other) / sum;
+    case SUM_PLUS_EARLIER_ROW:
+        for (other = r; other >= 0; other -= one->n[0])
+            result += exp(s->x->right_lse[other] - s->x->right_lse[r]);
+        return result;
     default:
         return NAN;
     }
@@ -241,10 +245,16 @@ static void try_other_rows(enum explanation_kind kind, const struct case_seen *s
             all);
 }
 
+static void try_earlier_rows(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
+    for (int before = 1; before < s->rows; before++)
+        try((struct explanation){.kind = kind, .rule = SUM_PLUS_EARLIER_ROW, .n = {before}}, s, 10, all);
+}
+
 static void explain_sums(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
     try_formulas(kind, s, all);
     try_extra_keys(kind, s, all);
     try_other_rows(kind, s, all);
+    try_earlier_rows(kind, s, all);
     try_columns(kind, s, all);
     try_subsets(kind, s, all);
 }

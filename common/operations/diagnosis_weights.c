@@ -31,6 +31,9 @@ bool report_divisor(const struct report *s) {
 static void report_sum_of_table(const struct report *report, const struct key_table *table) {
     const struct case_seen *s = &report->seen;
     bool counts = true, omits = true;
+    for (int j = 0; j < s->nk; j++)
+        if (table->from[j] >= 0 && (table->from[j] != j || table->times[j] != 1))
+            return;
     for (int64_t r = 0; r < s->rows; r++) {
         double total = 0, kept = 0;
         for (int j = 0; j < s->nk && s->wrong[r]; j++) {
@@ -77,8 +80,9 @@ static bool report_mask(const struct report *report) {
 
 bool report_weights(const struct report *s) {
     struct explanation best;
-    if (report_mask(s))
-        return diagnosis_by(&s->seen, explain_mask, NULL, s->out);
+    const bool masked = s->seen.mask && diagnosis_by(&s->seen, explain_mask, NULL, s->out);
+    if ((masked || s->x->which.attention.causal) && report_mask(s))
+        return masked;
     if (diagnosis_by(&s->seen, explain_rounding, NULL, s->out))
         return true;
     if (diagnosis_by(&s->seen, explain_weights, &best, s->out)) {
