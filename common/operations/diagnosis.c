@@ -37,25 +37,31 @@ static bool is_equal(const struct explanations *all) {
     return one->kind == EXPLAINS_WEIGHTS && one->terms == 1 && one->column[0] == COLUMN_SCALE && one->a[0] == -1;
 }
 
-// Leaves the first explanation that predicts the case. Of another one that differs from it in its numbers alone, and
-// predicts the case as well, nothing tells it.
+// Whether two explanations say the same but for their numbers.
+static bool are_alike(const struct explanation *a, const struct explanation *b) {
+    const struct rounding *x = &a->rounding, *y = &b->rounding;
+    return a->kind == b->kind &&
+           (a->kind == EXPLAINS_OPERANDS
+                ? a->operand.change == OPERAND_PANELS && b->operand.change == OPERAND_PANELS
+                : a->kind == EXPLAINS_ROUNDING && x->of == y->of && x->bits == y->bits && x->cut == y->cut);
+}
+
+// Leaves the first explanation that predicts the case. Where one that is alike does so, too, its numbers are not said.
 static void keep_confirmed(struct explanations *all, const struct case_seen *seen) {
-    struct explanations kept = {0};
-    for (int e = 0; e < all->count && (e < TRIED || kept.count); e++) {
-        struct explanation *one = &all->list[e], *best = &kept.list[0];
-        if (kept.count && (one->kind != EXPLAINS_OPERANDS || one->operand.change != OPERAND_PANELS ||
-                           one->operand.change != best->operand.change))
+    struct explanation best;
+    bool found = false;
+    for (int e = 0; e < all->count && (e < TRIED || found); e++) {
+        struct explanation *one = &all->list[e];
+        if ((found && (best.ambiguous || !are_alike(&best, one))) || !explanation_holds(one, seen))
             continue;
-        if (!explanation_holds(one, seen))
-            continue;
-        best->ambiguous = kept.count;
-        if (!kept.count++)
-            *best = *one;
-        if (best->ambiguous)
-            break;
+        if (!found)
+            best = *one;
+        best.ambiguous = found;
+        found = true;
     }
-    *all = kept;
-    all->count = kept.count > 0;
+    all->count = found;
+    if (found)
+        all->list[0] = best;
 }
 
 bool diagnosis_confirm(const struct observed *x, struct explanations *all) {

@@ -104,7 +104,6 @@ enum sum_rule {
 // Whose weights a key has.
 enum gather {
     GATHER_NOTHING,    // its own, by the columns
-    GATHER_ROWS,       // those of another row
     GATHER_TRANSPOSED, // n: of blocks of so many rows, as if stored key by key
     GATHER_FRAGMENT,   // bits of the query and of the key, as a position in a tile, are exchanged
     GATHER_TABLE,      // those of the keys of a table, so many times
@@ -182,7 +181,8 @@ struct explanations {
     struct explanation list[MOST_EXPLANATIONS];
     int count;
 };
-void explanations_add(struct explanations *all, const struct explanation *one);
+// Adds an explanation that predicts the case; a row that it does not predict makes it longer.
+void explanations_try(struct explanations *all, struct explanation one, const struct case_seen *seen, double cost);
 
 extern const struct hypothesis hypotheses[];
 extern const int hypothesis_count;

@@ -178,10 +178,7 @@ static void consider(const struct case_seen *s, const struct products *p, const 
     for (int t = 0; t < one.terms; t++)
         if (!one.meaning[t])
             return;
-    if (explanation_of_weights_holds(&one, s)) {
-        one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
-        explanations_add(all, &one);
-    }
+    explanations_try(all, one, s, one.cost);
 }
 
 static bool has_no_partition(int column) {

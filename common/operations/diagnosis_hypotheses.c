@@ -123,7 +123,7 @@ void explanation_print(const struct explanation *one, const struct observed *x, 
     fprintf(out, " [%s]\n", code);
 }
 
-void explanations_add(struct explanations *all, const struct explanation *one) {
+static void add(struct explanations *all, const struct explanation *one) {
     int at = all->count;
     while (at > 0 && all->list[at - 1].cost > one->cost)
         at--;
@@ -133,4 +133,12 @@ void explanations_add(struct explanations *all, const struct explanation *one) {
     memmove(all->list + at + 1, all->list + at, (size_t)moved * sizeof *all->list);
     all->list[at] = *one;
     all->count += all->count < MOST_EXPLANATIONS;
+}
+
+void explanations_try(struct explanations *all, struct explanation one, const struct case_seen *s, double cost) {
+    one.cost = cost;
+    if (!explanation_holds(&one, s))
+        return;
+    one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
+    add(all, &one);
 }

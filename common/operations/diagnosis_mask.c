@@ -105,11 +105,10 @@ bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *
 }
 
 static void try(struct mask_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
-    struct explanation one = {.kind = EXPLAINS_MASK, .mask = rule, .cost = cost};
+    struct explanation one = {.kind = EXPLAINS_MASK, .mask = rule};
     one.mask.block = rule.block ? rule.block : 1;
     one.mask.tile = rule.tile ? rule.tile : 1;
-    if (explanation_of_mask_holds(&one, s))
-        explanations_add(all, &one);
+    explanations_try(all, one, s, cost);
 }
 
 static void try_blocks(const struct case_seen *s, struct explanations *all) {

@@ -7,20 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_ROWS = 4 };
-
 static void try(struct operand_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
+    struct explanation one = {.kind = EXPLAINS_OPERANDS, .operand = rule};
+    const int before = all->count;
+    explanations_try(all, one, s, cost);
     // Rows that are right may be so for another reason.
-    const bool may_differ = rule.change == OPERAND_COLUMNS || rule.change == OPERAND_ROWS;
-    for (int only_wrong = 0; only_wrong <= may_differ; only_wrong++) {
-        struct explanation one = {
-            .kind = EXPLAINS_OPERANDS, .operand = rule, .cost = cost + 6 * only_wrong, .only_wrong_rows = only_wrong};
-        if (!explanation_of_operands_holds(&one, s) || (only_wrong && one.rows < FEWEST_ROWS))
-            continue;
-        one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
-        explanations_add(all, &one);
-        return;
-    }
+    one.only_wrong_rows = true;
+    if (all->count == before && (rule.change == OPERAND_COLUMNS || rule.change == OPERAND_ROWS))
+        explanations_try(all, one, s, cost + 6);
 }
 
 static void try_maps(enum operand_change change, int count, const unsigned *tensors, int kinds,

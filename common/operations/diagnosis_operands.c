@@ -267,6 +267,7 @@ static bool row_fits(const struct moved *m, int64_t row) {
 bool explanation_of_operands_holds(struct explanation *one, const struct case_seen *s) {
     const int d = s->x->which.attention.head_dim;
     struct moved m = {.x = s->x, .rule = &one->operand, .width = d};
+    const int64_t fewest = one->only_wrong_rows ? 4 : 1;
     int64_t failing = 0, wrong = 0;
     if (one->operand.change == OPERAND_FRAGMENT || (one->operand.map.kind == MAP_MODULO && one->operand.map.n == PANEL))
         m.width = (d + PANEL - 1) / PANEL * PANEL; // rows of shared memory
@@ -287,5 +288,5 @@ bool explanation_of_operands_holds(struct explanation *one, const struct case_se
     for (int t = Q; t <= V; t++)
         free(m.tensor[t]);
     free(m.weight);
-    return inside && wrong > 0 && 10 * failing <= one->rows;
+    return inside && wrong >= fewest && 10 * failing <= one->rows;
 }

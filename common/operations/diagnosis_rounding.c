@@ -111,33 +111,31 @@ static double fitting_factor(const struct case_seen *s) {
 
 void explain_rounding(const struct case_seen *s, struct explanations *all) {
     const double scale = s->x->problem.softmax_scale;
-    const struct rounding forms[] = {{ROUNDS_NOTHING, 0, false, 1, "unscaled"},
-                                     {ROUNDS_NOTHING, 0, false, scale, "scaled"},
-                                     {ROUNDS_NOTHING, 0, false, M_LOG2E, "times log2(e)"},
-                                     {ROUNDS_NOTHING, 0, false, scale * M_LOG2E, "scaled and times log2(e)"},
-                                     {ROUNDS_NOTHING, 0, false, 1 / scale, "before scaling"}};
-    struct explanation one = {.kind = EXPLAINS_ROUNDING, .cost = 4};
-    one.rounding = (struct rounding){ROUNDS_NOTHING, 0, false, fitting_factor(s), ""};
-    if (s->x->which.dtype != ATTENTION_FP32 && !s->x->lse)
+    const bool is_fp32 = s->x->which.dtype == ATTENTION_FP32;
+    // Of numbers that are not as they were read: what has been multiplied into them before they are rounded.
+    const struct rounding queries[] = {{.times = 1, .as = "unscaled"},
+                                       {.times = scale, .as = "scaled"},
+                                       {.times = M_LOG2E, .as = "times log2(e)"},
+                                       {.times = scale * M_LOG2E, .as = "scaled and times log2(e)"}},
+                          scores[] = {{.times = 1, .as = "scaled"},
+                                      {.times = M_LOG2E, .as = "scaled and times log2(e)"},
+                                      {.times = 1 / scale, .as = "before scaling"}},
+                          others[] = {{.times = 1, .as = ""}};
+    struct explanation one = {.kind = EXPLAINS_ROUNDING, .rounding = {.times = fitting_factor(s)}};
+    if (!is_fp32 && !s->x->lse)
         return;
-    if (explanation_of_rounding_holds(&one, s))
-        explanations_add(all, &one);
-    for (enum rounded of = ROUNDS_QUERIES; of <= (s->x->which.dtype == ATTENTION_FP32 ? ROUNDS_VALUES : ROUNDS_SCORES);
-         of++)
-        for (int bits = 8; bits <= 11; bits += 3)
-            for (int cut = 0; cut < 2; cut++)
-                for (size_t t = 0; t < sizeof forms / sizeof *forms; t++) {
-                    // Only queries and scores are scaled before they are rounded, and scores alone are unscaled after.
-                    if (t && of != ROUNDS_SCORES && (of != ROUNDS_QUERIES || t == 4))
-                        continue;
-                    one.rounding = forms[t];
-                    one.rounding.of = of;
-                    one.rounding.bits = bits;
-                    one.rounding.cut = cut;
-                    one.cost = 6 + (double)t + log2(off_by(s, &one.rounding) / 1e-6 + 1);
-                    if (explanation_of_rounding_holds(&one, s))
-                        explanations_add(all, &one);
-                }
+    explanations_try(all, one, s, 4);
+    for (enum rounded of = ROUNDS_QUERIES; of <= (is_fp32 ? ROUNDS_VALUES : ROUNDS_SCORES); of++) {
+        const struct rounding *forms = of == ROUNDS_QUERIES ? queries : of == ROUNDS_SCORES ? scores : others;
+        const int count = of == ROUNDS_QUERIES ? 4 : of == ROUNDS_SCORES ? 3 : 1;
+        for (int t = 0; t < 4 * count; t++) {
+            one.rounding = forms[t / 4];
+            one.rounding.of = of;
+            one.rounding.bits = t % 4 < 2 ? 8 : 11;
+            one.rounding.cut = t % 2;
+            explanations_try(all, one, s, 6 + t / 4 + log2(off_by(s, &one.rounding) / 1e-6 + 1));
+        }
+    }
 }
 
 const char *explanation_of_rounding_print(const struct explanation *one, bool of_lse, FILE *out) {
@@ -153,7 +151,7 @@ const char *explanation_of_rounding_print(const struct explanation *one, bool of
                 how->times);
         return "constant-slightly-wrong";
     }
-    const bool scaled = how->of == ROUNDS_QUERIES || how->of == ROUNDS_SCORES;
+    const bool scaled = *how->as && !one->ambiguous;
     fprintf(out, "%s a computation that %s the %s%s%s%s to %d bits (%s)",
             of_lse                     ? "lse matches"
             : how->of == ROUNDS_VALUES ? "The outputs match"
