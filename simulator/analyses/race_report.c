@@ -155,6 +155,6 @@ void race_report_uninitialized(struct warp *warp, const struct bound *bound, int
     name_cell(warp, cell, element);
     if (race->early_reads < sizeof race->early / sizeof *race->early)
         race->early[race->early_reads++] = (struct early_read){cell, bound->line};
-    warp_report(warp, SIM_FINDING_UNINITIALIZED_SHARED, bound, NULL, lane,
-                "{here} reads %s, %s", element, race_uninitialized_text(race, cell));
+    warp_report(warp, SIM_FINDING_UNINITIALIZED_SHARED, bound, NULL, lane, "{here} reads %s, %s", element,
+                race_uninitialized_text(race, cell));
 }
