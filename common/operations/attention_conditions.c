@@ -45,8 +45,7 @@ static bool is_always(const struct diagnosed *kernel, const struct problem_case 
     return true;
 }
 
-// ---- Features that have two values
-// ------------------------------------------------------------------------------------
+// ---- Features that have two values ----------------------------------------------------------------------------------
 
 enum feature { OF_INPUTS, OF_SCALE, OF_MASK, OF_STRIDES, OF_GROUPS, OF_TYPE, FEATURES };
 
@@ -147,7 +146,7 @@ static struct problem_case with_number(const struct problem_case *which, int num
 }
 
 // What the kernel makes of the case with some values of a number.
-enum { MOST_VALUES = 48 };
+enum { MOST_VALUES = 64 };
 struct profile {
     const struct diagnosed *kernel;
     const struct problem_case *which;
@@ -231,13 +230,17 @@ static void report_number(const struct diagnosed *kernel, const struct problem_c
                                  36, 40, 48, 63,  65, 66, 72, 80, 96, 98, 100, 127, 129, 132, 136, 144, 160, 192, 256};
     enum { FIRST = 4, VALUES = sizeof values / sizeof *values, FEWEST = 2 };
     struct profile p = {.kernel = kernel, .which = which, .number = number};
-    int n, wrong = ask(&p, number_of(which, number)) && p.wrong[0];
+    int n = 0, wrong = ask(&p, number_of(which, number)) && p.wrong[0];
     // Where the first few are all wrong, it does not depend on this number.
     for (int i = 0; i < VALUES && (i < FIRST || wrong < p.count); i++)
         if (ask(&p, values[i]))
             wrong += p.wrong[p.count - 1];
     const struct condition *condition = wrong < FEWEST || p.count - wrong < FEWEST ? NULL : find_condition(&p, &n);
-    if (!condition || p.unanswered)
+    // Of values that it was not made from it has to be so, too.
+    const int asked = p.count, fresh[] = {3 * n, 3 * n + 1, 4 * n, 2 * n - 1};
+    for (size_t i = 0; i < sizeof fresh / sizeof *fresh && condition; i++)
+        ask(&p, fresh[i]);
+    if (!condition || p.unanswered || p.count == asked || !fits(&p, condition, n))
         return;
     fputs("  With all values that were tried, the output is ", out);
     fprintf(out, condition->words, numbers[number].text, n, n + 1);

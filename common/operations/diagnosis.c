@@ -68,7 +68,10 @@ bool diagnosis_confirm(const struct observed *x, struct explanations *all) {
     enum { MOST_THREADS = 300 };
     const int nk = x->which.attention.nk;
     // Where each thread has one key, its maximum is that key's score, and all keys seem to be the same.
-    const int longer[] = {is_equal(all) && nk < MOST_THREADS ? MOST_THREADS - nk : nk / 4 + 5, -(nk / 4), 0};
+    // A mask is the same for all inputs, so that only another length tells.
+    const bool of_mask = all->list[0].kind == EXPLAINS_MASK;
+    const int longer[] = {is_equal(all) && nk < MOST_THREADS ? MOST_THREADS - nk : nk / 4 + 5, -(nk / 4),
+                          of_mask ? nk / 2 + 1 : 0};
     for (size_t i = needs_same_length(all) ? 2 : 0; i < sizeof longer / sizeof *longer; i++) {
         struct observed twin;
         struct case_seen seen;
