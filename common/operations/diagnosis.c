@@ -40,10 +40,18 @@ static bool is_equal(const struct explanations *all) {
 // Whether two explanations say the same but for their numbers.
 static bool are_alike(const struct explanation *a, const struct explanation *b) {
     const struct rounding *x = &a->rounding, *y = &b->rounding;
-    return a->kind == b->kind &&
-           (a->kind == EXPLAINS_OPERANDS
-                ? a->operand.change == OPERAND_PANELS && b->operand.change == OPERAND_PANELS
-                : a->kind == EXPLAINS_ROUNDING && x->of == y->of && x->bits == y->bits && x->cut == y->cut);
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case EXPLAINS_OPERANDS:
+        return a->operand.change == OPERAND_PANELS && b->operand.change == OPERAND_PANELS;
+    case EXPLAINS_MASK:
+        return a->mask.kind == b->mask.kind && a->mask.bound == b->mask.bound && a->mask.block > 1 && b->mask.block > 1;
+    case EXPLAINS_ROUNDING:
+        return x->of == y->of && x->bits == y->bits && x->cut == y->cut;
+    default:
+        return false;
+    }
 }
 
 // Leaves the first explanation that predicts the case. Where one that is alike does so, too, its numbers are not said.

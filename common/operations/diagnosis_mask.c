@@ -147,9 +147,13 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
     const struct mask_rule *rule = &one->mask;
     const int group = s->heads / s->kv_heads;
     char to[80] = "", of[60] = "", map[100];
-    if (rule->tile > 1)
+    if (rule->tile > 1 && one->ambiguous)
+        snprintf(to, sizeof to, ", rounded up to a tile");
+    else if (rule->tile > 1)
         snprintf(to, sizeof to, ", rounded up to a multiple of %d", rule->tile);
-    if (rule->block > 1 && rule->block < s->nq)
+    if (rule->block > 1 && one->ambiguous)
+        snprintf(of, sizeof of, "in each block of queries, ");
+    else if (rule->block > 1 && rule->block < s->nq)
         snprintf(of, sizeof of, "in each block of %d queries, ", rule->block);
     if (!s->causal)
         fputs("There is a causal mask, although the case is not causal: ", out);
@@ -183,7 +187,9 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
         return "limit-at-tile-start";
     case MASK_AS_IF_SQUARE:
         fprintf(out, "Causal limit: query i attends to %s", rule->bound == AT_MOST ? "no more than " : "");
-        if (rule->block > 1)
+        if (one->ambiguous)
+            fputs("the end of its block of queries", out);
+        else if (rule->block > 1)
             fprintf(out, "i / %d * %d + %d keys", rule->block, rule->block, rule->block);
         else
             fputs("i + 1 keys", out);
