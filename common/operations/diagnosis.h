@@ -104,6 +104,7 @@ enum sum_rule {
 // Whose weights a key has.
 enum gather {
     GATHER_NOTHING,    // its own, by the columns
+    GATHER_ROWS,       // those of another row of its head, by the map
     GATHER_TRANSPOSED, // n: of blocks of so many rows, as if stored key by key
     GATHER_FRAGMENT,   // bits of the query and of the key, as a position in a tile, are exchanged
     GATHER_TABLE,      // those of the keys of a table, so many times

@@ -46,10 +46,16 @@ static double transposed_weight(const struct explanation *one, const struct case
 
 void explanation_gathered(const struct explanation *one, const struct case_seen *s, int64_t row, double *weight) {
     const double *right = case_right(s, row);
-    const double top = largest_score(s, row);
+    const int query = (int)(row % s->nq), other = one->gather == GATHER_ROWS ? map_of(&one->map, query, s->nq) : query;
+    const int64_t from = row - query + other;
+    const double top = largest_score(s, other == NONE ? row : from);
     memset(weight, 0, (size_t)s->nk * sizeof *weight);
     for (int j = 0; j < s->nk; j++)
         switch (one->gather) {
+        case GATHER_ROWS:
+            weight[j] =
+                other == NONE || case_score(s, row)[j] == -INFINITY ? 0 : exp(s->x->raw[from * s->nk + j] - top);
+            break;
         case GATHER_TRANSPOSED:
             weight[j] = transposed_weight(one, s, row, j);
             break;
@@ -71,6 +77,13 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
         default:
             weight[j] = right[j];
         }
+}
+
+static void try_rows(const struct case_seen *s, struct explanations *all) {
+    struct index_map maps[MOST_MAPS];
+    const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
+    for (int i = 0; i < count; i++)
+        explanations_try(all, (struct explanation){.gather = GATHER_ROWS, .map = maps[i]}, s, 5 + map_cost(&maps[i]));
 }
 
 static void try_fragments(const struct case_seen *s, struct explanations *all) {
@@ -229,6 +242,7 @@ void explain_gathers(const struct case_seen *s, struct explanations *all) {
     explanations_try(all, (struct explanation){.gather = GATHER_SCORES}, s, 6);
     for (int apart = -1; apart <= 1; apart++)
         explanations_try(all, (struct explanation){.gather = GATHER_NOT_OWN, .n = {apart}}, s, 7);
+    try_rows(s, all);
     try_fragments(s, all);
     if (!all->count)
         read_table(s, all);
@@ -296,8 +310,12 @@ static const char *print_fragment(const struct explanation *one, FILE *out) {
 }
 
 const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out) {
-    char map[20];
+    char map[100];
     switch (one->gather) {
+    case GATHER_ROWS:
+        map_text(&one->map, map, sizeof map);
+        fprintf(out, "Each wrong row has the weights of another row: query i has the weights of query %s", map);
+        return "rows-of-other-rows";
     case GATHER_TRANSPOSED:
         fprintf(
             out,

@@ -167,6 +167,9 @@ static void maps_are_told(void **state) {
         struct index_map map;
         const char *code;
     } gathers[] = {
+        {GATHER_ROWS, {MAP_FIRST, 9, 0}, "rows-of-other-rows"},
+        {GATHER_ROWS, {MAP_XOR, 1, 0}, "rows-of-other-rows"},
+        {GATHER_ROWS, {MAP_MODULO, 4, 0}, "rows-of-other-rows"},
         {GATHER_FRAGMENT, {MAP_BITS, 3, 7}, "fragment-bits-exchanged"},
     };
     (void)state;
@@ -193,7 +196,7 @@ static void maps_are_told(void **state) {
     assert_told(&one, "small-weights-dropped", 70);
     one = (struct explanation){.kind = EXPLAINS_WEIGHTS, .gather = GATHER_TRANSPOSED, .n = {4}};
     assert_told(&one, "weights-transposed", 140);
-    assert_all_told(6);
+    assert_all_told(9);
 }
 
 static void sums_are_told(void **state) {
