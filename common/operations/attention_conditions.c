@@ -45,85 +45,91 @@ static bool is_always(const struct diagnosed *kernel, const struct problem_case 
     return true;
 }
 
-// ---- Properties -----------------------------------------------------------------------------------------------------
+// ---- Features that have two values ----------------------------------------------------------------------------------
 
-enum property { OF_INPUTS, OF_SCALE, OF_MASK, OF_STRIDES, OF_GROUPS, OF_TYPE, OF_LENGTHS, PROPERTIES };
+enum feature { OF_INPUTS, OF_SCALE, OF_MASK, OF_STRIDES, OF_GROUPS, OF_TYPE, FEATURES };
 
-// Takes a property from a case. False if it has not got it.
-static bool without(const struct problem_case *which, enum property property, struct problem_case *plain) {
-    struct attention_shape *s = &plain->attention;
-    *plain = *which;
-    switch (property) {
+// Whether the case has the second value of a feature.
+static bool has(const struct problem_case *which, enum feature feature) {
+    const struct attention_shape *s = &which->attention;
+    const bool values[FEATURES] = {
+        which->family != INPUTS_NORMAL, which->has_scale,        s->causal,
+        s->layout != LAYOUT_BHND,       s->heads != s->kv_heads, which->dtype == ATTENTION_FP16};
+    return values[feature];
+}
+
+// Gives a case the other value. False where there is none to be had: what is special is only taken away.
+static bool change(const struct problem_case *which, enum feature feature, struct problem_case *other) {
+    struct attention_shape *s = &other->attention;
+    *other = *which;
+    switch (feature) {
     case OF_INPUTS:
-        plain->family = INPUTS_NORMAL;
-        return which->family != INPUTS_NORMAL;
+        other->family = INPUTS_NORMAL;
+        break;
     case OF_SCALE:
-        plain->has_scale = false;
-        return which->has_scale;
+        other->has_scale = false;
+        break;
     case OF_MASK:
-        s->causal = false;
-        return which->attention.causal;
+        s->causal = !s->causal;
+        return true;
     case OF_STRIDES:
         s->layout = LAYOUT_BHND;
-        return which->attention.layout != LAYOUT_BHND;
+        break;
     case OF_GROUPS:
         s->kv_heads = s->heads;
-        return which->attention.heads != which->attention.kv_heads;
-    case OF_TYPE:
-        plain->dtype = ATTENTION_BF16;
-        return which->dtype == ATTENTION_FP16;
+        break;
     default:
-        s->nq = s->nk;
-        return which->attention.nq != s->nk && which->attention.layout != LAYOUT_STRIDES &&
-               attention_work(s) <= ATTENTION_MOST_WORK;
+        other->dtype = has(which, OF_TYPE) ? ATTENTION_BF16 : ATTENTION_FP16;
+        return which->dtype != ATTENTION_FP32;
     }
+    return has(which, feature);
 }
 
-static void report_properties(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+static void report_features(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     static const struct {
-        const char *code, *right, *wrong;
-    } words[PROPERTIES] = {
-        [OF_INPUTS] = {"wrong-with-inputs", "with INPUTS=normal", "with these inputs"},
-        [OF_SCALE] = {"wrong-with-scale", "with the default scale", "with this scale"},
-        [OF_MASK] = {"wrong-if-causal", "without a causal mask", "with a causal mask"},
-        [OF_STRIDES] = {"wrong-with-strides", "with contiguous tensors (LAYOUT=bhnd)", "with these strides"},
-        [OF_GROUPS] = {"wrong-if-grouped", "if each query head has its own key head",
-                       "if query heads share a key head"},
-        [OF_TYPE] = {"wrong-in-fp16", "in bf16", "in fp16, which has a narrower range"},
-        [OF_LENGTHS] = {"wrong-if-lengths-differ", "if nq is this nk", "if it is not"},
+        const char *code[2], *with[2];
+    } words[FEATURES] = {
+        [OF_INPUTS] = {{NULL, "wrong-with-inputs"}, {"with INPUTS=normal", "with these inputs"}},
+        [OF_SCALE] = {{NULL, "wrong-with-scale"}, {"with the default scale", "with this scale"}},
+        [OF_MASK] = {{"wrong-if-not-causal", "wrong-if-causal"}, {"without a causal mask", "with a causal mask"}},
+        [OF_STRIDES] = {{NULL, "wrong-with-strides"}, {"with contiguous tensors (LAYOUT=bhnd)", "with these strides"}},
+        [OF_GROUPS] = {{NULL, "wrong-if-grouped"},
+                       {"if each query head has its own key head", "if query heads share a key head"}},
+        [OF_TYPE] = {{"wrong-in-bf16", "wrong-in-fp16"}, {"in bf16", "in fp16"}},
     };
-    struct problem_case plain;
-    for (enum property p = 0; p < PROPERTIES; p++)
-        if (without(which, p, &plain) && is_always(kernel, &plain, CASE_RIGHT))
-            fprintf(out, "  The output is right %s, and wrong %s [%s]\n", words[p].right, words[p].wrong,
-                    words[p].code);
+    struct problem_case other;
+    for (enum feature f = 0; f < FEATURES; f++)
+        if (change(which, f, &other) && is_always(kernel, &other, CASE_RIGHT))
+            fprintf(out, "  The output is right %s, and wrong %s [%s]\n", words[f].with[!has(which, f)],
+                    words[f].with[has(which, f)], words[f].code[has(which, f)]);
 }
 
-// Simpler in one property, and still wrong: that property is not what it needs.
+// Simpler in one feature, and still wrong: that feature is not what it needs.
 static void simplify(const struct diagnosed *kernel, struct problem_case *which) {
     struct problem_case plain = *which;
     plain.has_scale = false;
     plain.family = INPUTS_NORMAL;
     if (is_wrong(kernel, &plain))
         *which = plain;
-    for (enum property p = OF_MASK; p <= OF_GROUPS; p++)
-        if (without(which, p, &plain) && is_wrong(kernel, &plain))
+    for (enum feature f = OF_MASK; f <= OF_GROUPS; f++)
+        if (has(which, f) && change(which, f, &plain) && is_wrong(kernel, &plain))
             *which = plain;
 }
 
-// ---- Numbers --------------------------------------------------------------------------------------------------------
+// ---- Features that are numbers --------------------------------------------------------------------------------------
 
 static const struct number {
     const char *text;
     size_t at;
+    int least; // of a single key, or a single column, nearly every kernel is right
 } numbers[] = {
-    {"batch", offsetof(struct attention_shape, batch)},
-    {"heads", offsetof(struct attention_shape, heads)},
-    {"head_dim", offsetof(struct attention_shape, head_dim)},
-    {"nq", offsetof(struct attention_shape, nq)},
-    {"nk", offsetof(struct attention_shape, nk)},
+    {"batch", offsetof(struct attention_shape, batch), 1},
+    {"heads", offsetof(struct attention_shape, heads), 1},
+    {"head_dim", offsetof(struct attention_shape, head_dim), 2},
+    {"nq", offsetof(struct attention_shape, nq), 1},
+    {"nk", offsetof(struct attention_shape, nk), 2},
 };
-enum { NUMBER_HEADS = 1, NUMBER_HEAD_DIM = 2, NUMBER_NK = 4, NUMBERS };
+enum { NUMBER_HEADS = 1, NUMBER_HEAD_DIM = 2, NUMBERS = 5 };
 
 static int number_of(const struct problem_case *which, int number) {
     int value;
@@ -139,41 +145,106 @@ static struct problem_case with_number(const struct problem_case *which, int num
     return changed;
 }
 
-static enum case_result with_value(const struct diagnosed *kernel, const struct problem_case *which, int number,
-                                   int value, enum case_result expected) {
-    const struct problem_case changed = with_number(which, number, value);
-    return attention_work(&changed.attention) > ATTENTION_MOST_WORK ? CASE_NOT_COVERED
-           : is_always(kernel, &changed, expected)                  ? expected
-                                                                    : CASE_UNKNOWN;
+// What the kernel makes of the case with some values of a number.
+enum { MOST_VALUES = 64 };
+struct profile {
+    const struct diagnosed *kernel;
+    const struct problem_case *which;
+    int number, count, value[MOST_VALUES];
+    bool wrong[MOST_VALUES], unanswered;
+};
+
+// Whether the kernel could be asked for this value.
+static bool ask(struct profile *p, int value) {
+    const struct problem_case changed = with_number(p->which, p->number, value);
+    if (p->count == MOST_VALUES || value < numbers[p->number].least ||
+        attention_work(&changed.attention) > ATTENTION_MOST_WORK)
+        return false;
+    const enum case_result result = attention_case_result(p->kernel, &changed, SEED + (uint64_t)p->count);
+    p->unanswered = p->unanswered || result == CASE_UNKNOWN;
+    if (result != CASE_RIGHT && result != CASE_WRONG)
+        return false;
+    p->value[p->count] = value;
+    p->wrong[p->count++] = result == CASE_WRONG;
+    return true;
 }
 
-// Says up to which value of a number the case is right, and from which on it is wrong, if that is so with several
-// inputs at the border, and at values on both sides of it.
-static void report_border(const struct diagnosed *kernel, const struct problem_case *which, int number, FILE *out) {
-    static const int apart[] = {1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 100};
-    struct problem_case odd = with_number(which, number, (number_of(which, number) - 1) | 1);
-    const int step = number == NUMBER_HEAD_DIM && !kernel->covers(kernel->context, &odd) ? 8 : 1;
-    int right = step, wrong = number_of(which, number);
-    struct problem_case least = with_number(which, number, right);
-    if (wrong <= right || wrong % step || attention_case_result(kernel, &least, SEED) != CASE_RIGHT)
-        return;
-    while (wrong - right > step) {
-        const int middle = (right + wrong) / 2 / step * step;
-        struct problem_case changed = with_number(which, number, middle);
-        *(is_wrong(kernel, &changed) ? &wrong : &right) = middle;
+static bool is_beyond(int value, int n) {
+    return value > n;
+}
+static bool is_within(int value, int n) {
+    return value <= n;
+}
+static bool is_no_multiple(int value, int n) {
+    return value % n != 0;
+}
+static bool is_multiple(int value, int n) {
+    return value % n == 0;
+}
+static bool has_partial_tile(int value, int n) {
+    return value > n && value % n != 0;
+}
+
+// Which values of a number are wrong, the simplest condition first. In words %1$s is the number, %2$d and %3$d are the
+// condition's and the next.
+static const struct condition {
+    const char *code, *words;
+    bool (*is_wrong)(int value, int n);
+} conditions[] = {
+    {"right-up-to", "right up to %1$s %2$d, and wrong from %1$s %3$d on", is_beyond},
+    {"wrong-up-to", "wrong up to %1$s %2$d, and right from %1$s %3$d on", is_within},
+    {"wrong-if-no-multiple", "right if %1$s is a multiple of %2$d, and wrong if it is not", is_no_multiple},
+    {"wrong-if-multiple", "wrong if %1$s is a multiple of %2$d, and right if it is not", is_multiple},
+    {"wrong-with-partial-tile", "right up to %1$s %2$d and at multiples of it, and wrong otherwise", has_partial_tile},
+};
+
+static bool fits(const struct profile *p, const struct condition *condition, int n) {
+    for (int i = 0; i < p->count; i++)
+        if (condition->is_wrong(p->value[i], n) != p->wrong[i])
+            return false;
+    return true;
+}
+
+// The condition that holds for all values. A limit is looked for between the values, all else is a power of two.
+static const struct condition *find_condition(struct profile *p, int *n) {
+    for (size_t c = 0; c < sizeof conditions / sizeof *conditions; c++) {
+        const bool of_limit = conditions[c].is_wrong == is_beyond || conditions[c].is_wrong == is_within;
+        int below = 0, above = 1 << 20;
+        for (int i = 0; i < p->count && of_limit; i++)
+            if (p->wrong[i] == conditions[c].is_wrong(0, 1))
+                below = p->value[i] > below ? p->value[i] : below;
+            else
+                above = p->value[i] < above ? p->value[i] : above;
+        while (of_limit && below < above - 1 && ask(p, below + (above - below) / 2))
+            *(p->wrong[p->count - 1] == conditions[c].is_wrong(0, 1) ? &below : &above) = p->value[p->count - 1];
+        for (*n = of_limit ? below : 2; *n <= (of_limit ? below : 256); *n *= 2)
+            if (fits(p, &conditions[c], *n))
+                return &conditions[c];
     }
-    bool sure = with_value(kernel, which, number, right, CASE_RIGHT) == CASE_RIGHT &&
-                with_value(kernel, which, number, wrong, CASE_WRONG) == CASE_WRONG;
-    for (size_t i = 0; i < sizeof apart / sizeof *apart && sure; i++)
-        sure = with_value(kernel, which, number, wrong + apart[i] * step, CASE_WRONG) != CASE_UNKNOWN &&
-               (right <= apart[i] * step ||
-                with_value(kernel, which, number, right - apart[i] * step, CASE_RIGHT) != CASE_UNKNOWN);
-    // Of a single key, or a single column, nearly every kernel is right.
-    if (sure && right > (number >= NUMBER_NK || number == NUMBER_HEAD_DIM))
-        fprintf(out,
-                "  With all values that were tried, the output is right up to %s %d, and wrong from %s %d on "
-                "[right-up-to]\n",
-                numbers[number].text, right, numbers[number].text, wrong);
+    return NULL;
+}
+
+// Says for which values of a number the case is wrong. Each value is asked with inputs of its own.
+static void report_number(const struct diagnosed *kernel, const struct problem_case *which, int number, FILE *out) {
+    static const int values[] = {1,  8,  64, 128, 2,  3,  4,  5,  6,  7,  12,  15,  16,  17,  20,  24,  31,  32,  33,
+                                 36, 40, 48, 63,  65, 66, 72, 80, 96, 98, 100, 127, 129, 132, 136, 144, 160, 192, 256};
+    enum { FIRST = 4, VALUES = sizeof values / sizeof *values, FEWEST = 2 };
+    struct profile p = {.kernel = kernel, .which = which, .number = number};
+    int n = 0, wrong = ask(&p, number_of(which, number)) && p.wrong[0];
+    // Where the first few are all wrong, it does not depend on this number.
+    for (int i = 0; i < VALUES && (i < FIRST || wrong < p.count); i++)
+        if (ask(&p, values[i]))
+            wrong += p.wrong[p.count - 1];
+    const struct condition *condition = wrong < FEWEST || p.count - wrong < FEWEST ? NULL : find_condition(&p, &n);
+    // Of values that it was not made from it has to be so, too.
+    const int asked = p.count, fresh[] = {3 * n, 3 * n + 1, 4 * n, 2 * n - 1};
+    for (size_t i = 0; i < sizeof fresh / sizeof *fresh && condition; i++)
+        ask(&p, fresh[i]);
+    if (!condition || p.unanswered || p.count == asked || !fits(&p, condition, n))
+        return;
+    fputs("  With all values that were tried, the output is ", out);
+    fprintf(out, condition->words, numbers[number].text, n, n + 1);
+    fprintf(out, " [%s]\n", condition->code);
 }
 
 void attention_conditions(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -182,15 +253,15 @@ void attention_conditions(const struct diagnosed *kernel, const struct problem_c
     FILE *lines = open_memstream(&explained, &size);
     if (!lines)
         return;
-    report_properties(kernel, which, lines);
+    report_features(kernel, which, lines);
     for (int i = 0; i < NUMBERS; i++)
         if (which->attention.layout != LAYOUT_STRIDES && which->family == INPUTS_NORMAL && !which->has_scale &&
             (i != NUMBER_HEADS || which->attention.heads == which->attention.kv_heads))
-            report_border(kernel, which, i, lines);
+            report_number(kernel, which, i, lines);
     fclose(lines);
     case_text(kernel->operation, which, text, sizeof text);
     if (size)
-        fprintf(out, "\nWhen %s fails (one property changed at a time, %d inputs each):\n%s", text, SEEDS, explained);
+        fprintf(out, "\nWhen %s fails (one property changed at a time, with several inputs):\n%s", text, explained);
     free(explained);
 }
 

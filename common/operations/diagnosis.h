@@ -97,18 +97,20 @@ enum sum_rule {
                          // back if it is not above 0
     SUM_WITH_EXTRA_KEYS, // n: how many with a score of 0, or up to the end of which tile
     SUM_PLUS_CONSTANT,   // formula[0] is added to it
-    SUM_OF_OTHER_ROW
+    SUM_OF_OTHER_ROW,
+    SUM_PLUS_EARLIER_ROW // n: that of the row so many rows before is added, with what was added to it
 };
 
 // Whose weights a key has.
 enum gather {
-    GATHER_NOTHING,  // its own, by the columns
-    GATHER_ROWS,     // those of another row
-    GATHER_FRAGMENT, // bits of the query and of the key, as a position in a tile, are exchanged
-    GATHER_TABLE,    // those of the keys of a table, so many times
-    GATHER_SCORES,   // the scores
-    GATHER_NOT_OWN,  // its own, but for the key whose index is the query's plus n[0]
-    GATHER_NEAR      // its own, where it is not further below the row max than formula[0]
+    GATHER_NOTHING,    // its own, by the columns
+    GATHER_ROWS,       // those of another row of its head, by the map
+    GATHER_TRANSPOSED, // n: of blocks of so many rows, as if stored key by key
+    GATHER_FRAGMENT,   // bits of the query and of the key, as a position in a tile, are exchanged
+    GATHER_TABLE,      // those of the keys of a table, so many times
+    GATHER_SCORES,     // the scores
+    GATHER_NOT_OWN,    // its own, but for the key whose index is the query's plus n[0]
+    GATHER_NEAR        // its own, where it is not further below the row max than formula[0]
 };
 
 // Which keys a query attends to under a causal mask.
@@ -168,10 +170,10 @@ struct explanation {
     double a[MOST_TERMS];
     const struct hypothesis *meaning[MOST_TERMS]; // NULL: the table has no words for it
     bool only_wrong_rows;                         // rows that are right are right for another reason
+    bool ambiguous;                               // another one of its kind, with other numbers, predicts as much
     double cost;                                  // the length of its description, in bits
     int64_t fitting, rows;                        // rows that it predicts, of how many
-    bool confirmed;                               // it predicts a case that it was not made from,
-    int confirmed_keys;                           // of so many keys
+    int confirmed_keys;                           // of the case that confirmed it
 };
 
 // The ranked explanations of a case, the cheapest first.
@@ -180,7 +182,8 @@ struct explanations {
     struct explanation list[MOST_EXPLANATIONS];
     int count;
 };
-void explanations_add(struct explanations *all, const struct explanation *one);
+// Adds an explanation that predicts the case; a row that it does not predict makes it longer.
+void explanations_try(struct explanations *all, struct explanation one, const struct case_seen *seen, double cost);
 
 extern const struct hypothesis hypotheses[];
 extern const int hypothesis_count;
@@ -213,7 +216,7 @@ const char *explanation_of_gather_print(const struct explanation *one, int nk, F
 const char *explanation_of_sum_print(const struct explanation *one, int nk, FILE *out);
 const char *explanation_of_mask_print(const struct explanation *one, const struct attention_shape *shape, FILE *out);
 const char *explanation_of_operands_print(const struct explanation *one, int head_dim, FILE *out);
-const char *explanation_of_rounding_print(const struct explanation *one, FILE *out);
+const char *explanation_of_rounding_print(const struct explanation *one, bool of_lse, FILE *out);
 
 // Whether an explanation predicts a case; sets fitting and rows.
 bool explanation_holds(struct explanation *one, const struct case_seen *seen);

@@ -18,6 +18,14 @@ static bool tells(const struct observed *x, double got, double right, double lar
     return got > largest / 128 && right > 1e-25 && (x->which.dtype != ATTENTION_FP16 || got > 0x1p-13);
 }
 
+// Whether a key has no weight that should have a large one, as if it were masked.
+static bool has_lost_keys(const struct case_seen *s) {
+    for (int64_t i = 0; i < s->rows * s->nk; i++)
+        if (s->wrong[i / s->nk] && s->x->got[i] == 0 && s->x->right[i] > s->x->largest[i / s->nk] / 16)
+            return true;
+    return false;
+}
+
 void case_seen_of(struct observed *x, struct case_seen *s) {
     const int nk = x->which.attention.nk;
     *s = (struct case_seen){.x = x, .rows = x->rows, .nq = x->which.attention.nq, .nk = nk};
@@ -37,7 +45,7 @@ void case_seen_of(struct observed *x, struct case_seen *s) {
     s->table = host_allocate(1, sizeof *s->table);
     s->times = host_allocate(MAX_HEAD_DIM, sizeof *s->times);
     s->attended = host_allocate(s->rows, sizeof *s->attended);
-    s->mask = x->which.attention.causal ? mask_see(x, s->attended) : MASK_UNKNOWN;
+    s->mask = x->which.attention.causal || has_lost_keys(s) ? mask_see(x, s->attended) : MASK_UNKNOWN;
 }
 
 void case_seen_free(struct case_seen *s) {

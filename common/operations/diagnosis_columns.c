@@ -180,7 +180,7 @@ static void carry(const struct partition *p, int tile, const double *s, int nk, 
     const int step = p->backwards ? tile : -tile;
     for (int i = 0; i < nk; i++) {
         const int j = p->backwards ? nk - 1 - i : i, from = j + step;
-        const bool has = p->kind == KEYS_ALL && tile > 1 && from >= 0 && from < nk && s[from] > -INFINITY;
+        const bool has = p->kind == KEYS_ALL && from >= 0 && from < nk && s[from] > -INFINITY;
         x[COLUMN_CARRIED_SCORES][j] = has ? s[from] + x[COLUMN_CARRIED_SCORES][from] : 0;
         x[COLUMN_CARRIED_WEIGHTS][j] = has ? scale * exp(s[from] + x[COLUMN_CARRIED_WEIGHTS][from] - until[from]) : 0;
     }

@@ -118,13 +118,19 @@ static bool row_has(const struct case_seen *s, int64_t r, const double *weight) 
 bool explanation_of_weights_holds(struct explanation *one, const struct case_seen *s) {
     double *weight = host_allocate(s->nk, sizeof *weight);
     int64_t failing = 0, wrong = 0;
+    bool unknown;
+    int j;
     one->fitting = one->rows = 0;
     for (int64_t r = 0; r < s->rows; r++) {
         if (s->x->missing[r] || (one->only_wrong_rows && !s->wrong[r]) || !(s->largest[r] > 0))
             continue;
+        explanation_weights(one, s, r, weight);
+        for (unknown = false, j = 0; j < s->nk; j++)
+            unknown = unknown || isnan(weight[j]);
+        if (unknown)
+            continue;
         one->rows++;
         wrong += s->wrong[r];
-        explanation_weights(one, s, r, weight);
         if (row_has(s, r, weight))
             one->fitting++;
         else
@@ -172,10 +178,7 @@ static void consider(const struct case_seen *s, const struct products *p, const 
     for (int t = 0; t < one.terms; t++)
         if (!one.meaning[t])
             return;
-    if (explanation_of_weights_holds(&one, s)) {
-        one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
-        explanations_add(all, &one);
-    }
+    explanations_try(all, one, s, one.cost);
 }
 
 static bool has_no_partition(int column) {

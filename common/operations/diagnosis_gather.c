@@ -16,15 +16,6 @@ static double largest_score(const struct case_seen *s, int64_t row) {
     return top;
 }
 
-static int attended_keys(const struct case_seen *s, int64_t row) {
-    return shape_attended_keys(&s->x->which.attention, (int)(row % s->nq));
-}
-
-static int64_t mapped_row(const struct explanation *one, const struct case_seen *s, int64_t row) {
-    const int other = map_of(&one->map, (int)(row % s->nq), s->nq);
-    return other < 0 ? NONE : row - row % s->nq + other;
-}
-
 // The position of a weight in a tile of 16 queries and 16 keys, the bits of the key above those of the query.
 static void move_in_fragment(const struct explanation *one, const struct case_seen *s, int64_t *row, int *key) {
     const int query = (int)(*row % s->nq), position = query % SIDE + *key % SIDE * SIDE;
@@ -44,16 +35,29 @@ static double moved_weight(const struct explanation *one, const struct case_seen
     return exp(case_score(s, from)[from_key] - (one->n[0] ? top : largest_score(s, from)));
 }
 
+// The weight of a block of rows that lies where that of a key would if the block were stored key by key; NAN: it is
+// none of the case's.
+static double transposed_weight(const struct explanation *one, const struct case_seen *s, int64_t row, int key) {
+    const int query = (int)(row % s->nq), place = query % one->n[0] + key * one->n[0];
+    const int other = query - query % one->n[0] + place / s->nk;
+    const int64_t from = row - query + other;
+    return other < s->nq ? exp(case_score(s, from)[place % s->nk] - largest_score(s, from)) : NAN;
+}
+
 void explanation_gathered(const struct explanation *one, const struct case_seen *s, int64_t row, double *weight) {
     const double *right = case_right(s, row);
-    const int attended = attended_keys(s, row);
-    const int64_t other = one->gather == GATHER_ROWS ? mapped_row(one, s, row) : row;
-    const double top = largest_score(s, other == NONE ? row : other);
+    const int query = (int)(row % s->nq), other = one->gather == GATHER_ROWS ? map_of(&one->map, query, s->nq) : query;
+    const int64_t from = row - query + other;
+    const double top = largest_score(s, other == NONE ? row : from);
     memset(weight, 0, (size_t)s->nk * sizeof *weight);
     for (int j = 0; j < s->nk; j++)
         switch (one->gather) {
         case GATHER_ROWS:
-            weight[j] = other == NONE || j >= attended ? 0 : exp(s->x->raw[other * s->nk + j] - top);
+            weight[j] =
+                other == NONE || case_score(s, row)[j] == -INFINITY ? 0 : exp(s->x->raw[from * s->nk + j] - top);
+            break;
+        case GATHER_TRANSPOSED:
+            weight[j] = transposed_weight(one, s, row, j);
             break;
         case GATHER_FRAGMENT:
             weight[j] = moved_weight(one, s, row, j, top);
@@ -65,7 +69,7 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
             weight[j] = j == row % s->nq + one->n[0] ? 0 : right[j];
             break;
         case GATHER_SCORES:
-            weight[j] = j < attended ? case_score(s, row)[j] : 0;
+            weight[j] = case_score(s, row)[j] > -INFINITY ? case_score(s, row)[j] : 0;
             break;
         case GATHER_NEAR:
             weight[j] = top - case_score(s, row)[j] <= one->formula[0] ? right[j] : 0;
@@ -75,27 +79,24 @@ void explanation_gathered(const struct explanation *one, const struct case_seen 
         }
 }
 
-static void try(struct explanation one, const struct case_seen *s, double cost, struct explanations *all) {
-    one.kind = EXPLAINS_WEIGHTS;
-    one.cost = cost;
-    if (explanation_of_weights_holds(&one, s)) {
-        one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
-        explanations_add(all, &one);
-    }
-}
-
-static void try_maps(const struct case_seen *s, struct explanations *all) {
+static void try_rows(const struct case_seen *s, struct explanations *all) {
     struct index_map maps[MOST_MAPS];
     const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
     for (int i = 0; i < count; i++)
-        try((struct explanation){.gather = GATHER_ROWS, .map = maps[i]}, s, 5 + map_cost(&maps[i]), all);
+        explanations_try(all, (struct explanation){.gather = GATHER_ROWS, .map = maps[i]}, s, 5 + map_cost(&maps[i]));
+}
+
+static void try_fragments(const struct case_seen *s, struct explanations *all) {
+    for (int rows = 2; rows <= 16 && rows <= s->nq; rows *= 2)
+        explanations_try(all, (struct explanation){.gather = GATHER_TRANSPOSED, .n = {rows}}, s, 8);
     for (int a = 0; a < FRAGMENT_BITS && s->nq > 1; a++)
         for (int b = a; b < FRAGMENT_BITS; b++)
             for (int of_scores = 0; of_scores < 2; of_scores++)
-                try((struct explanation){.gather = GATHER_FRAGMENT,
-                                         .map = {a == b ? MAP_XOR : MAP_BITS, a, b},
-                                         .n = {of_scores}},
-                    s, 12, all);
+                explanations_try(all,
+                                 (struct explanation){.gather = GATHER_FRAGMENT,
+                                                      .map = {a == b ? MAP_XOR : MAP_BITS, a, b},
+                                                      .n = {of_scores}},
+                                 s, 12);
 }
 
 // ---- A table that is read off ---------------------------------------------------------------------------------------
@@ -164,27 +165,36 @@ static bool read_key(const struct reading *x, int j, struct key_table *t) {
     return true;
 }
 
+// Whether each key has in all these rows the weight of one key, or none, and not each its own.
+static bool read_keys(const struct reading *x, struct key_table *t) {
+    int others = 0, known = 0;
+    while (known < x->s->nk && read_key(x, known, t)) {
+        others += t->from[known] != known || t->times[known] != 1;
+        known++;
+    }
+    return known == x->s->nk && others;
+}
+
 static void read_table(const struct case_seen *s, struct explanations *all) {
+    enum { FEW = 3, MANY = 8, MOST = 24 };
     struct key_table *t = s->table;
     struct reading x = {.s = s};
     double *room = host_allocate(s->nk, sizeof *room);
-    int64_t wrong = 0;
-    int others = 0;
-    bool known = s->nk <= (int)(sizeof t->from / sizeof *t->from) && s->nk > 3;
-    for (int64_t r = 0; r < s->rows; r++)
-        wrong += s->wrong[r];
-    for (int64_t r = 0; r < s->rows && x.rows < 24; r++)
+    for (int64_t r = 0; r < s->rows && x.rows < MOST; r++)
         if (s->wrong[r]) {
             x.row[x.rows] = r;
             x.factor[x.rows++] = usual_factor(s, r, room);
         }
-    for (int j = 0; j < s->nk && known; j++) {
-        known = read_key(&x, j, t);
-        others += known && (t->from[j] != j || t->times[j] != 1);
-    }
     free(room);
-    if (!known || !others || x.rows < 3)
+    if (s->nk > (int)(sizeof t->from / sizeof *t->from) || s->nk <= FEW || x.rows < FEW)
         return;
+    if (!read_keys(&x, t)) {
+        // Where few keys have their own weight, the row sum may be right all the same.
+        for (int i = 0; i < x.rows; i++)
+            x.factor[i] = 1;
+        if (!read_keys(&x, t))
+            return;
+    }
     bool *marked = host_allocate(s->nk, sizeof *marked);
     int ranges = 1;
     for (int j = 0; j < s->nk; j++) {
@@ -195,8 +205,9 @@ static void read_table(const struct case_seen *s, struct explanations *all) {
     }
     char text[200];
     const struct explanation one = {.gather = GATHER_TABLE, .table = t, .only_wrong_rows = true};
-    if (ranges < s->nk / 3 + 3 || pattern_ranges(marked, s->nk, "", "", text, sizeof text))
-        try(one, s, 10 + 3 * fmin(ranges, 8), all);
+    // What many rows have in common is no chance.
+    if (x.rows >= MANY || ranges < s->nk / 3 + 3 || pattern_ranges(marked, s->nk, "", "", text, sizeof text))
+        explanations_try(all, one, s, 10 + 3 * fmin(ranges, 8));
     free(marked);
 }
 
@@ -218,7 +229,7 @@ static void try_dropped(const struct case_seen *s, struct explanations *all) {
     }
     // What is too small for its type is 0 in a kernel that is right, too.
     if (kept > 0 && kept < dropped && dropped < (s->x->which.dtype == ATTENTION_FP32 ? 60 : 8))
-        try((struct explanation){.gather = GATHER_NEAR, .formula = {(kept + dropped) / 2}}, s, 6, all);
+        explanations_try(all, (struct explanation){.gather = GATHER_NEAR, .formula = {(kept + dropped) / 2}}, s, 6);
 }
 
 void explain_gathers(const struct case_seen *s, struct explanations *all) {
@@ -228,10 +239,11 @@ void explain_gathers(const struct case_seen *s, struct explanations *all) {
     if (!any)
         return;
     try_dropped(s, all);
-    try((struct explanation){.gather = GATHER_SCORES}, s, 6, all);
+    explanations_try(all, (struct explanation){.gather = GATHER_SCORES}, s, 6);
     for (int apart = -1; apart <= 1; apart++)
-        try((struct explanation){.gather = GATHER_NOT_OWN, .n = {apart}}, s, 7, all);
-    try_maps(s, all);
+        explanations_try(all, (struct explanation){.gather = GATHER_NOT_OWN, .n = {apart}}, s, 7);
+    try_rows(s, all);
+    try_fragments(s, all);
     if (!all->count)
         read_table(s, all);
 }
@@ -299,12 +311,18 @@ static const char *print_fragment(const struct explanation *one, FILE *out) {
 
 const char *explanation_of_gather_print(const struct explanation *one, int nk, FILE *out) {
     char map[100];
-    if (one->gather != GATHER_FRAGMENT)
-        map_text(&one->map, map, sizeof map);
     switch (one->gather) {
     case GATHER_ROWS:
+        map_text(&one->map, map, sizeof map);
         fprintf(out, "Each wrong row has the weights of another row: query i has the weights of query %s", map);
         return "rows-of-other-rows";
+    case GATHER_TRANSPOSED:
+        fprintf(
+            out,
+            "The weights of each block of %d queries are stored query by query, and read as if they were stored key by "
+            "key",
+            one->n[0]);
+        return "weights-transposed";
     case GATHER_FRAGMENT:
         return print_fragment(one, out);
     case GATHER_NOT_OWN:

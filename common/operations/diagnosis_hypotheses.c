@@ -73,6 +73,8 @@ void explanation_words(const struct explanation *one, int term, FILE *out) {
 static void print_tried(const struct explanation *one, int nk, FILE *out) {
     if (one->fitting < one->rows)
         fprintf(out, " (in %lld of %lld rows)", (long long)one->fitting, (long long)one->rows);
+    if (one->only_wrong_rows && one->kind == EXPLAINS_OPERANDS)
+        fputs(" (in the wrong rows)", out);
     if (one->confirmed_keys != nk)
         fprintf(out, "; so it is with other inputs and nk = %d", one->confirmed_keys);
     else
@@ -108,7 +110,7 @@ void explanation_print(const struct explanation *one, const struct observed *x, 
     else if (one->kind == EXPLAINS_OPERANDS)
         code = explanation_of_operands_print(one, x->which.attention.head_dim, out);
     else if (one->kind == EXPLAINS_ROUNDING)
-        code = explanation_of_rounding_print(one, out);
+        code = explanation_of_rounding_print(one, x->which.dtype != ATTENTION_FP32, out);
     else if (one->kind != EXPLAINS_WEIGHTS)
         code = explanation_of_sum_print(one, nk, out);
     else if (one->gather)
@@ -121,7 +123,7 @@ void explanation_print(const struct explanation *one, const struct observed *x, 
     fprintf(out, " [%s]\n", code);
 }
 
-void explanations_add(struct explanations *all, const struct explanation *one) {
+static void add(struct explanations *all, const struct explanation *one) {
     int at = all->count;
     while (at > 0 && all->list[at - 1].cost > one->cost)
         at--;
@@ -131,4 +133,12 @@ void explanations_add(struct explanations *all, const struct explanation *one) {
     memmove(all->list + at + 1, all->list + at, (size_t)moved * sizeof *all->list);
     all->list[at] = *one;
     all->count += all->count < MOST_EXPLANATIONS;
+}
+
+void explanations_try(struct explanations *all, struct explanation one, const struct case_seen *s, double cost) {
+    one.cost = cost;
+    if (!explanation_holds(&one, s))
+        return;
+    one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
+    add(all, &one);
 }

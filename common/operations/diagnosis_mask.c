@@ -34,7 +34,12 @@ static int clamp(int64_t keys, int nk) {
     return keys < 0 ? 0 : keys > nk ? nk : (int)keys;
 }
 
-// The right limit of a query, also of one that the case does not have.
+// The right limit of a query of a case.
+static int own_limit(const struct attention_shape *s, int64_t row) {
+    return shape_attended_keys(s, (int)(row % s->nq));
+}
+
+// The causal limit of a query, also of one that the case does not have, or of a case without a mask.
 static int limit_of(const struct attention_shape *s, int64_t query) {
     return clamp(query + 1 + s->nk - s->nq, s->nk);
 }
@@ -46,7 +51,7 @@ static int rounded_up(int keys, int tile, int nk) {
 // The limit that a rule gives to a row.
 int mask_limit(const struct mask_rule *rule, const struct attention_shape *s, int64_t row) {
     const int64_t query = row % s->nq, head = row / s->nq;
-    const int own = limit_of(s, query), group = s->heads / s->kv_heads;
+    const int own = own_limit(s, row), group = s->heads / s->kv_heads;
     const int64_t block = query / rule->block * rule->block, end = block + rule->block - 1;
     int common = own;
     switch (rule->kind) {
@@ -82,27 +87,28 @@ int mask_limit(const struct mask_rule *rule, const struct attention_shape *s, in
 bool explanation_of_mask_holds(struct explanation *one, const struct case_seen *s) {
     const struct attention_shape *shape = &s->x->which.attention;
     int64_t wrong = 0, followers = 0; // rows that have the limit of another row of their block
+    bool differ = shape->causal;      // limits that are all alike are no causal ones
     if (!s->mask)
         return false;
     one->fitting = one->rows = s->rows;
     for (int64_t r = 0; r < s->rows; r++) {
-        const int keys = mask_limit(&one->mask, shape, r), own = limit_of(shape, r % shape->nq);
+        const int keys = mask_limit(&one->mask, shape, r), own = own_limit(shape, r);
         const int place = (int)(r % shape->nq) % one->mask.block;
         const bool leads = one->mask.kind == MASK_OF_LAST ? place == one->mask.block - 1 : place == 0;
         wrong += s->attended[r] != own;
+        differ = differ || s->attended[r] != s->attended[0];
         followers += !leads && s->attended[r] == keys && keys != own;
         if (s->attended[r] != keys && !(keys == shape->nk && s->attended[r] == own && one->mask.block > 1))
             return false;
     }
-    return wrong > 0 && (one->mask.block == 1 || followers > 1);
+    return wrong > 0 && differ && (one->mask.block == 1 || followers > 1);
 }
 
 static void try(struct mask_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
-    struct explanation one = {.kind = EXPLAINS_MASK, .mask = rule, .cost = cost};
+    struct explanation one = {.kind = EXPLAINS_MASK, .mask = rule};
     one.mask.block = rule.block ? rule.block : 1;
     one.mask.tile = rule.tile ? rule.tile : 1;
-    if (explanation_of_mask_holds(&one, s))
-        explanations_add(all, &one);
+    explanations_try(all, one, s, cost);
 }
 
 static void try_blocks(const struct case_seen *s, struct explanations *all) {
@@ -118,6 +124,8 @@ void explain_mask(const struct case_seen *s, struct explanations *all) {
     enum { MOST_OFF = 16 };
     struct index_map maps[MOST_MAPS];
     const int count = maps_of(s->nq, maps);
+    if (!s->x->which.attention.causal)
+        try((struct mask_rule){.kind = MASK_OFF_BY}, s, 2, all);
     for (int off = 1; off <= MOST_OFF; off++)
         for (int sign = -1; sign <= 1; sign += 2)
             try((struct mask_rule){.kind = MASK_OFF_BY, .n = sign * off}, s, 3 + log2(off), all);
@@ -139,12 +147,22 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
     const struct mask_rule *rule = &one->mask;
     const int group = s->heads / s->kv_heads;
     char to[80] = "", of[60] = "", map[100];
-    if (rule->tile > 1)
+    if (rule->tile > 1 && one->ambiguous)
+        snprintf(to, sizeof to, ", rounded up to a tile");
+    else if (rule->tile > 1)
         snprintf(to, sizeof to, ", rounded up to a multiple of %d", rule->tile);
-    if (rule->block > 1 && rule->block < s->nq)
+    if (rule->block > 1 && one->ambiguous)
+        snprintf(of, sizeof of, "in each block of queries, ");
+    else if (rule->block > 1 && rule->block < s->nq)
         snprintf(of, sizeof of, "in each block of %d queries, ", rule->block);
+    if (!s->causal)
+        fputs("There is a causal mask, although the case is not causal: ", out);
     switch (rule->kind) {
     case MASK_OFF_BY:
+        if (!rule->n) {
+            fputs("each query attends to the keys up to its own", out);
+            return "causal-without-request";
+        }
         fprintf(out, "Each wrong row attends to %d key%s too %s", abs(rule->n), abs(rule->n) == 1 ? "" : "s",
                 rule->n < 0 ? "few" : "many");
         return "limit-off-by";
@@ -168,8 +186,14 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
                 rule->tile);
         return "limit-at-tile-start";
     case MASK_AS_IF_SQUARE:
-        fprintf(out, "Causal limit: query i attends to %s i / %d * %d + %d keys%s, as if nk were equal to nq",
-                rule->bound == AT_MOST ? "no more than" : "", rule->block, rule->block, rule->block, to);
+        fprintf(out, "Causal limit: query i attends to %s", rule->bound == AT_MOST ? "no more than " : "");
+        if (one->ambiguous)
+            fputs("the end of its block of queries", out);
+        else if (rule->block > 1)
+            fprintf(out, "i / %d * %d + %d keys", rule->block, rule->block, rule->block);
+        else
+            fputs("i + 1 keys", out);
+        fprintf(out, "%s, as if nk were equal to nq", to);
         return "limit-as-if-nk-were-nq";
     default:
         if (rule->block == 1) {

@@ -8,11 +8,13 @@
 #include <string.h>
 
 static void try(struct operand_rule rule, const struct case_seen *s, double cost, struct explanations *all) {
-    struct explanation one = {.kind = EXPLAINS_OPERANDS, .operand = rule, .cost = cost};
-    if (explanation_of_operands_holds(&one, s)) {
-        one.cost += 2 * log2(1 + (double)(one.rows - one.fitting));
-        explanations_add(all, &one);
-    }
+    struct explanation one = {.kind = EXPLAINS_OPERANDS, .operand = rule};
+    const int before = all->count;
+    explanations_try(all, one, s, cost);
+    // Rows that are right may be so for another reason.
+    one.only_wrong_rows = true;
+    if (all->count == before && (rule.change == OPERAND_COLUMNS || rule.change == OPERAND_ROWS))
+        explanations_try(all, one, s, cost + 6);
 }
 
 static void try_maps(enum operand_change change, int count, const unsigned *tensors, int kinds,
@@ -112,46 +114,72 @@ static bool read_times(const struct case_seen *s, float *times) {
     return known && found && any;
 }
 
-void explain_operands(const struct case_seen *s, struct explanations *all) {
-    static const unsigned heads[] = {1u << K | 1u << V, 1u << K, 1u << V, 1u << Q},
-                          columns[] = {1u << K, 1u << Q,           1u << V,
-                                       1u << O, 1u << K | 1u << Q, 1u << Q | 1u << K | 1u << V},
-                          rows[] = {1u << Q, 1u << V, 1u << K, 1u << K | 1u << V, 1u << O},
-                          fragments[] = {1u << K,
-                                         1u << Q,
-                                         1u << V,
-                                         1u << O,
-                                         1u << K | 1u << V,
-                                         1u << Q | 1u << K,
-                                         1u << Q | 1u << K | 1u << V},
-                          packed[] = {1u << K, 1u << Q,           1u << V,
-                                      1u << O, 1u << K | 1u << V, 1u << Q | 1u << K | 1u << V};
-    enum { COUNT_PACKED = 6, COUNT_FRAGMENTS = 7 };
+// Sets of tensors that one mistake moves, the likeliest first.
+static const unsigned sets[] = {
+    1u << K, 1u << Q, 1u << V, 1u << O, 1u << K | 1u << V, 1u << Q | 1u << K, 1u << Q | 1u << K | 1u << V};
+enum { SETS = sizeof sets / sizeof *sets, OF_K = 1, OF_Q = 2, OF_V = 4, OF_O = 8, OF_KV = 16, OF_QK = 32, OF_QKV = 64 };
+
+// Rules that differ in n, of the sets of tensors that the bits name. map_n: bits of a swizzle.
+static const struct family {
+    enum operand_change change;
+    unsigned sets;
+    int first, end, map_n;
+    double cost;
+} families[] = {
+    {OPERAND_TENSORS, OF_QKV, 0, 2, 0, 5},
+    {OPERAND_TENSORS, OF_V, 2, 3, 0, 5},
+    {OPERAND_TENSORS, OF_K, 3, 4, 0, 5},
+    {OPERAND_HEADS, OF_K | OF_V | OF_KV | OF_Q, 0, HEAD_MODULO, 0, 5},
+    {OPERAND_HEADS, OF_K | OF_V | OF_KV, HEAD_MODULO, HEAD_STRIDE, 0, 8},
+    {OPERAND_HEADS, OF_K | OF_V | OF_KV | OF_Q, HEAD_STRIDE, HEADS, 0, 10},
+    {OPERAND_TRANSPOSED, OF_Q | OF_K | OF_V | OF_O, 0, 1, 0, 6},
+    {OPERAND_STRIDES, OF_Q | OF_K | OF_V | OF_O | OF_KV | OF_QKV, 0, STRIDES_OF + O + 1, 0, 6},
+    {OPERAND_FRAGMENT, OF_QKV * 2 - 1, 0, FRAGMENT_SWIZZLE, 0, 7},
+    {OPERAND_FRAGMENT, OF_QKV * 2 - 1, FRAGMENT_SWIZZLE, FRAGMENTS, 7, 10},
+    {OPERAND_FRAGMENT, OF_QKV * 2 - 1, FRAGMENT_SWIZZLE, FRAGMENTS, 6, 11},
+    {OPERAND_FRAGMENT, OF_QKV * 2 - 1, FRAGMENT_SWIZZLE, FRAGMENTS, 4, 11},
+    {OPERAND_FRAGMENT, OF_QKV * 2 - 1, FRAGMENT_SWIZZLE, FRAGMENTS, 3, 11},
+};
+
+static void try_families(const struct case_seen *s, struct explanations *all) {
     const struct attention_shape *shape = &s->x->which.attention;
-    for (int n = 0; n < 4; n++)
-        try((struct operand_rule){.change = OPERAND_TENSORS,
-                                  .tensors = n < 2    ? 7
-                                             : n == 2 ? 1u << V
-                                                      : 1u << K,
-                                  .n = n},
-            s, 5, all);
-    for (int n = 0; n < HEADS; n++)
-        for (int t = 0; t < 4; t++)
-            if (n < HEAD_MODULO || (t < 3 && shape->kv_heads < shape->heads) || n == HEAD_STRIDE)
-                try((struct operand_rule){.change = OPERAND_HEADS, .tensors = heads[t], .n = n}, s, 5 + n + t, all);
-    for (int t = Q; t <= O; t++)
-        try((struct operand_rule){.change = OPERAND_TRANSPOSED, .tensors = 1u << t, .n = 0}, s, 6, all);
-    for (int t = 0; t < 2 * COUNT_PACKED && shape->layout != LAYOUT_BHND; t++)
-        try((struct operand_rule){.change = OPERAND_PACKED, .tensors = packed[t % COUNT_PACKED], .n = t / COUNT_PACKED},
-            s, 6 + t, all);
-    for (int n = 0; n < FRAGMENTS; n++)
-        for (int t = 0; t < COUNT_FRAGMENTS; t++)
-            try((struct operand_rule){.change = OPERAND_FRAGMENT, .tensors = fragments[t], .n = n}, s, 7 + n + t, all);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const struct family *f = &families[i];
+        const bool needs_groups = f->change == OPERAND_HEADS && f->first == HEAD_MODULO;
+        if ((needs_groups && shape->kv_heads == shape->heads) ||
+            (f->change == OPERAND_STRIDES && shape->layout == LAYOUT_BHND))
+            continue;
+        for (int n = f->first; n < f->end; n++)
+            for (int t = 0; t < SETS; t++)
+                if (f->sets >> t & 1)
+                    try((struct operand_rule){f->change, sets[t], n, {.n = f->map_n}, NULL, NULL}, s,
+                        f->cost + n - f->first + t, all);
+    }
+}
+
+// Panels of 64 columns that lie as far apart as those of a tile of other rows, or only a chunk or a row.
+static void try_panels(const struct case_seen *s, struct explanations *all) {
+    static const int rows[] = {16, 32, 64, 80, 96, 112, 128, 160, 176, 192, 256};
+    enum { ROWS = sizeof rows / sizeof *rows };
+    for (int i = 0; i < ROWS && s->x->which.attention.head_dim > PANEL; i++)
+        for (int j = -2; j < ROWS; j++)
+            for (int t = Q; t <= V && j != i; t++) {
+                const int apart = j == -2 ? 8 : j == -1 ? PANEL : rows[j] * PANEL;
+                try((struct operand_rule){OPERAND_PANELS, 1u << t, rows[i], {.n = apart}, NULL, NULL}, s, 11 + t, all);
+            }
+}
+
+void explain_operands(const struct case_seen *s, struct explanations *all) {
+    static const unsigned columns[] = {1u << K, 1u << Q, 1u << V, 1u << K | 1u << Q, 1u << Q | 1u << K | 1u << V},
+                          rows[] = {1u << Q, 1u << V, 1u << K, 1u << K | 1u << V, 1u << O};
+    const struct attention_shape *shape = &s->x->which.attention;
+    try_families(s, all);
+    try_panels(s, all);
     if (read_times(s, s->times))
         try((struct operand_rule){.change = OPERAND_TIMES, .times = s->times}, s, 8, all);
     if (all->count)
         return;
-    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 6, s, all);
+    try_maps(OPERAND_COLUMNS, shape->head_dim, columns, 5, s, all);
     try_maps(OPERAND_ROWS, s->nk, rows + 1, 3, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows, 1, s, all);
     try_maps(OPERAND_ROWS, s->nq, rows + 4, 1, s, all);

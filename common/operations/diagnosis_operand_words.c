@@ -62,11 +62,10 @@ static const char *print_map(const struct operand_rule *rule, FILE *out) {
         const bool of_scores = rule->tensors & (1u << Q | 1u << K);
         fprintf(out,
                 of_scores ? "Q K^T reads other elements of the %s: element i is element %s"
-                          : "Columns are displaced in %s: column i is column %s",
+                          : "Columns are displaced, in %s: column i is column %s",
                 rule->tensors == 1u << Q   ? "queries"
                 : rule->tensors == 1u << K ? "keys"
-                : rule->tensors == 1u << V ? "V"
-                : rule->tensors == 1u << O ? "the output"
+                : rule->tensors == 1u << V ? "V or in the output"
                 : rule->tensors >> V & 1   ? "queries, keys and values"
                                            : "queries and keys",
                 map);
@@ -95,7 +94,11 @@ static void tensors_text(unsigned tensors, char *text, size_t size) {
     *text = 0;
     for (int t = Q; t <= O; t++)
         if (tensors >> t & 1)
-            snprintf(text + strlen(text), size - strlen(text), "%s%c", *text ? " and " : "", name[t]);
+            snprintf(text + strlen(text), size - strlen(text), "%s%c",
+                     !*text              ? ""
+                     : tensors >> t == 1 ? " and "
+                                         : ", ",
+                     name[t]);
 }
 
 const char *explanation_of_operands_print(const struct explanation *one, int d, FILE *out) {
@@ -107,7 +110,7 @@ const char *explanation_of_operands_print(const struct explanation *one, int d, 
         "the 8 x 8 matrices of %s are transposed, or not where they should be",
         "two 8 x 8 matrices of each 16 x 16 elements of %s are exchanged",
         "rows r and r + 8 of each 16 rows of %s are exchanged",
-        "chunks of 8 elements of %s are swizzled by row %% 8 on one side only, when stored or when loaded"};
+        "chunks of 8 elements of %s are swizzled by row %% 8 otherwise when stored than when loaded"};
     static const char *const fragment_codes[FRAGMENTS] = {"fragment-transposed", "fragment-matrices-swapped",
                                                           "fragment-rows-swapped", "swizzle-mismatch"};
     const struct operand_rule *rule = &one->operand;
@@ -123,12 +126,27 @@ const char *explanation_of_operands_print(const struct explanation *one, int d, 
         fprintf(out, "%s is %s as [head_dim][n] instead of [n][head_dim]", name,
                 rule->tensors == 1u << O ? "stored" : "read");
         return "operand-transposed";
-    case OPERAND_PACKED:
+    case OPERAND_STRIDES:
+        if (rule->n >= STRIDES_OF) {
+            fprintf(out, "The rows of %s are addressed by the strides of %c", name, "QKVO"[rule->n - STRIDES_OF]);
+            return "strides-of-other-tensor";
+        }
         fprintf(out, "The strides of %s are ignored: rows lie where those of a contiguous tensor would", name);
         return "strides-ignored";
+    case OPERAND_PANELS:
+        fprintf(
+            out,
+            "Columns from %d on of %s come from another place: its panels of %d columns are read at another distance "
+            "than they lie",
+            PANEL, name, PANEL);
+        if (!one->ambiguous)
+            fprintf(out, ", %d elements apart instead of %d rows of %d", rule->map.n, rule->n, PANEL);
+        return "panels-displaced";
     case OPERAND_FRAGMENT:
         fputs("The output is exactly that of operands of which ", out);
         fprintf(out, fragment_words[rule->n], name);
+        if (rule->n == FRAGMENT_SWIZZLE && rule->map.n != 7)
+            fprintf(out, ": chunk c of row r is read as chunk c ^ (r & %d)", rule->map.n);
         return fragment_codes[rule->n];
     case OPERAND_TIMES:
         return print_times(rule, d, out);

@@ -10,20 +10,21 @@
 
 enum { SEED = 4711 };
 
-// Whether twice the values give twice the output, as they do where weights have nothing to do with values.
-static bool is_linear(const struct report *s) {
+// Whether the output with so many times the values is as many times the output, or that could not be asked.
+static bool is_multiple(const struct report *s, float times) {
     int64_t values = s->x->problem.tensor[V].rows * s->x->which.attention.head_dim;
     int64_t elements = s->x->rows * s->x->which.attention.head_dim;
-    float *v = host_allocate(values, sizeof *v), *twice = host_allocate(elements, sizeof *twice);
+    float *v = host_allocate(values, sizeof *v), *o = host_allocate(elements, sizeof *o);
     for (int64_t i = 0; i < values; i++)
-        v[i] = 2 * s->x->own_v[i];
-    bool linear = observed_run(s->x, NULL, v, twice);
-    for (int64_t i = 0; i < elements && linear; i++)
-        linear = !isfinite(s->x->o[i]) ||
-                 fabs(twice[i] - 2.0 * s->x->o[i]) <= 8 * s->x->tolerance * (fabs(s->x->o[i]) + 0.1);
+        v[i] = times * s->x->own_v[i];
+    const bool ran = observed_run(s->x, NULL, v, o);
+    bool is = true;
+    for (int64_t i = 0; i < elements && ran && is; i++)
+        is = !isfinite(s->x->o[i]) ||
+             fabs(o[i] - times * (double)s->x->o[i]) <= 8 * s->x->tolerance * (fabs(s->x->o[i]) + 0.1);
     free(v);
-    free(twice);
-    return linear;
+    free(o);
+    return is;
 }
 
 // The first column that is wrong.
@@ -54,17 +55,12 @@ static bool report_one_column(const struct report *s, int column) {
 bool report_columns(const struct report *s) {
     if (report_influence(s, true))
         return true;
-    if (!is_linear(s)) {
-        report_line(
-            s, "weights-depend-on-values",
-            "Twice the values do not give twice the output: the weights depend on the values, or something is left "
-            "behind in registers, in O or in shared memory");
+    if (!is_multiple(s, 2)) {
+        report_line(s, "output-not-proportional", "Twice the values do not give twice the output%s",
+                    is_multiple(s, 0) ? "" : ": it is not 0 where all values are, so it contains something else");
         return true;
     }
-    const int column = wrong_column(s->x);
     report_line(s, "not-one-weight-per-key",
-                "The output of a head is not a sum of that head's values with one weight per key: the weights differ "
-                "between columns, or columns or rows are permuted. What follows is of column %d alone",
-                column);
-    return report_one_column(s, column);
+                "The output of a head is not a sum of that head's values with one weight per key");
+    return report_one_column(s, wrong_column(s->x));
 }

@@ -29,7 +29,8 @@ static bool report_lse(const struct report *s) {
     if (wrong)
         report_line(s, "lse-wrong", "Every key has the right weight, within %.2g, but lse is off by %.2g to %.2g",
                     s->x->tolerance, least, most);
-    if (wrong && !diagnosis_by(&s->seen, explain_lse, NULL, s->out))
+    if (wrong && !diagnosis_by(&s->seen, explain_rounding, NULL, s->out) &&
+        !diagnosis_by(&s->seen, explain_lse, NULL, s->out))
         report_queries(s, "lse-rows-wrong", "Rows with a wrong lse", off);
     free(off);
     return wrong || masked;
@@ -47,8 +48,12 @@ static bool report_all(const struct report *s) {
                     "has not written, that earlier calls left behind, or that depends on the order of blocks");
         return true;
     }
-    if (missing < s->x->rows && diagnosis_by(&s->seen, explain_operands, NULL, s->out))
+    struct explanation best;
+    if (missing < s->x->rows && diagnosis_by(&s->seen, explain_operands, &best, s->out)) {
+        if (best.only_wrong_rows)
+            report_places(s);
         return true;
+    }
     report_places(s);
     if (missing)
         report_influence(s, false);
@@ -56,9 +61,7 @@ static bool report_all(const struct report *s) {
         return false;
     if (!wrong && s->x->weighs_as_shown) {
         if (!report_lse(s))
-            report_line(s, "weights-right",
-                        "Every key has the right weight, within %g: the error is smaller, and comes from rounding an "
-                        "intermediate result",
+            report_line(s, "weights-right", "Every key has the right weight, within %g: the error is smaller",
                         s->x->tolerance);
         return true;
     }
@@ -144,9 +147,10 @@ bool diagnosis_of_case(const struct diagnosed *kernel, const struct problem_case
         struct problem_case which;
         char *text = NULL;
         size_t size = 0;
-        // The first that could be asked is enough where it has lost nothing, but for the case itself and a long one.
-        if ((best && !first.all_missing && i >= OF_CASE && i < LENGTHS - 1) || !other_length(wrong, i, &which) ||
-            (i != 1 && attention_case_result(kernel, &which, SEED) != CASE_WRONG))
+        // The first that could be asked is enough where it has lost nothing, but for the case itself, a long one, and
+        // other diagonals.
+        if ((best && !first.all_missing && !wrong->attention.causal && i >= OF_CASE && i < LENGTHS - 1) ||
+            !other_length(wrong, i, &which) || (i != 1 && attention_case_result(kernel, &which, SEED) != CASE_WRONG))
             continue;
         FILE *lines = open_memstream(&text, &size);
         const bool asked = lines && report_case(kernel, &which, lines, &outcome);

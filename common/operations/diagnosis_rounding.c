@@ -23,8 +23,8 @@ static bool rounds_keys(const struct rounding *how) {
 }
 
 // The weights of a row with it, relative to the largest, as kernels have them that look for it first; returns their
-// sum before they are rounded.
-static double weigh(const struct case_seen *s, int64_t r, const struct rounding *how, double *weight) {
+// sum before they are rounded. *largest: the largest score.
+static double weigh(const struct case_seen *s, int64_t r, const struct rounding *how, double *weight, double *largest) {
     const struct attention_shape *shape = &s->x->which.attention;
     const float *q = s->x->own_q + r * shape->head_dim;
     const int attended = shape_attended_keys(shape, (int)(r % s->nq));
@@ -46,10 +46,12 @@ static double weigh(const struct case_seen *s, int64_t r, const struct rounding 
         weight[j] = maybe(right, how->of == ROUNDS_WEIGHTS || how->of == ROUNDS_WEIGHTS_SUMMED, how);
         sum += how->of == ROUNDS_WEIGHTS_SUMMED ? weight[j] : right;
     }
+    *largest = maximum;
     return sum;
 }
 
-// How far the kernel's weights, or for values its outputs, are from these, at most.
+// How far the kernel's weights, its lse, or for values its outputs, are from these, at most. 16-bit
+// weights are rounded themselves, so lse alone tells there.
 static double off_by(const struct case_seen *s, const struct rounding *how) {
     const int d = s->x->which.attention.head_dim;
     double worst = 0, *weight = host_allocate(s->nk, sizeof *weight);
@@ -63,8 +65,11 @@ static double off_by(const struct case_seen *s, const struct rounding *how) {
                 sum += case_right(s, r)[j] * maybe(s->x->own_v[(values + j) * d + c], how->bits > 0, how);
             worst = fmax(worst, fabs(s->x->o[r * d + c] - sum) / s->x->size_o[r * d + c]);
         }
-        const double sum = how->of == ROUNDS_VALUES ? 0 : weigh(s, r, how, weight);
-        for (int j = 0; j < s->nk && sum > 0; j++)
+        double largest;
+        const double sum = how->of == ROUNDS_VALUES ? 0 : weigh(s, r, how, weight, &largest);
+        if (s->x->lse && sum > 0)
+            worst = fmax(worst, fabs(s->x->lse[r] - largest - log(sum)));
+        for (int j = 0; j < s->nk && sum > 0 && s->x->which.dtype == ATTENTION_FP32; j++)
             if (case_right(s, r)[j] > 1e-3 * s->x->largest[r])
                 worst = fmax(worst, fabs(case_got(s, r)[j] * sum / weight[j] - 1));
     }
@@ -106,35 +111,34 @@ static double fitting_factor(const struct case_seen *s) {
 
 void explain_rounding(const struct case_seen *s, struct explanations *all) {
     const double scale = s->x->problem.softmax_scale;
-    const struct rounding forms[] = {{ROUNDS_NOTHING, 0, false, 1, "unscaled"},
-                                     {ROUNDS_NOTHING, 0, false, scale, "scaled"},
-                                     {ROUNDS_NOTHING, 0, false, M_LOG2E, "times log2(e)"},
-                                     {ROUNDS_NOTHING, 0, false, scale * M_LOG2E, "scaled and times log2(e)"},
-                                     {ROUNDS_NOTHING, 0, false, 1 / scale, "before scaling"}};
-    struct explanation one = {.kind = EXPLAINS_ROUNDING, .cost = 4};
-    one.rounding = (struct rounding){ROUNDS_NOTHING, 0, false, fitting_factor(s), ""};
-    if (s->x->which.dtype != ATTENTION_FP32)
+    const bool is_fp32 = s->x->which.dtype == ATTENTION_FP32;
+    // Of numbers that are not as they were read: what has been multiplied into them before they are rounded.
+    const struct rounding queries[] = {{.times = 1, .as = "unscaled"},
+                                       {.times = scale, .as = "scaled"},
+                                       {.times = M_LOG2E, .as = "times log2(e)"},
+                                       {.times = scale * M_LOG2E, .as = "scaled and times log2(e)"}},
+                          scores[] = {{.times = 1, .as = "scaled"},
+                                      {.times = M_LOG2E, .as = "scaled and times log2(e)"},
+                                      {.times = 1 / scale, .as = "before scaling"}},
+                          others[] = {{.times = 1, .as = ""}};
+    struct explanation one = {.kind = EXPLAINS_ROUNDING, .rounding = {.times = fitting_factor(s)}};
+    if (!is_fp32 && !s->x->lse)
         return;
-    if (explanation_of_rounding_holds(&one, s))
-        explanations_add(all, &one);
-    for (enum rounded of = ROUNDS_QUERIES; of <= ROUNDS_VALUES; of++)
-        for (int bits = 8; bits <= 11; bits += 3)
-            for (int cut = 0; cut < 2; cut++)
-                for (size_t t = 0; t < sizeof forms / sizeof *forms; t++) {
-                    // Only queries and scores are scaled before they are rounded, and scores alone are unscaled after.
-                    if (t && of != ROUNDS_SCORES && (of != ROUNDS_QUERIES || t == 4))
-                        continue;
-                    one.rounding = forms[t];
-                    one.rounding.of = of;
-                    one.rounding.bits = bits;
-                    one.rounding.cut = cut;
-                    one.cost = 6 + (double)t + log2(off_by(s, &one.rounding) / 1e-6 + 1);
-                    if (explanation_of_rounding_holds(&one, s))
-                        explanations_add(all, &one);
-                }
+    explanations_try(all, one, s, 4);
+    for (enum rounded of = ROUNDS_QUERIES; of <= (is_fp32 ? ROUNDS_VALUES : ROUNDS_SCORES); of++) {
+        const struct rounding *forms = of == ROUNDS_QUERIES ? queries : of == ROUNDS_SCORES ? scores : others;
+        const int count = of == ROUNDS_QUERIES ? 4 : of == ROUNDS_SCORES ? 3 : 1;
+        for (int t = 0; t < 4 * count; t++) {
+            one.rounding = forms[t / 4];
+            one.rounding.of = of;
+            one.rounding.bits = t % 4 < 2 ? 8 : 11;
+            one.rounding.cut = t % 2;
+            explanations_try(all, one, s, 6 + t / 4 + log2(off_by(s, &one.rounding) / 1e-6 + 1));
+        }
+    }
 }
 
-const char *explanation_of_rounding_print(const struct explanation *one, FILE *out) {
+const char *explanation_of_rounding_print(const struct explanation *one, bool of_lse, FILE *out) {
     static const char *const name[] = {"",       "queries", "keys",    "queries and keys",
                                        "scores", "weights", "weights", "values"};
     static const char *const code[] = {"",       "queries", "keys",    "queries-and-keys",
@@ -147,11 +151,13 @@ const char *explanation_of_rounding_print(const struct explanation *one, FILE *o
                 how->times);
         return "constant-slightly-wrong";
     }
-    const bool scaled = how->of == ROUNDS_QUERIES || how->of == ROUNDS_SCORES;
-    fprintf(out, "The %s match a computation that %s the %s%s%s to %d bits (%s)",
-            how->of == ROUNDS_VALUES ? "outputs" : "weights", how->cut ? "truncates" : "rounds", name[how->of],
-            scaled ? ", " : "", scaled ? how->as : "", how->bits,
-            how->bits == 8 ? "as in bf16" : "as in fp16 and TF32");
+    const bool scaled = *how->as && !one->ambiguous;
+    fprintf(out, "%s a computation that %s the %s%s%s%s to %d bits (%s)",
+            of_lse                     ? "lse matches"
+            : how->of == ROUNDS_VALUES ? "The outputs match"
+                                       : "The weights match",
+            how->cut ? "truncates" : "rounds", name[how->of], scaled ? ", " : "", scaled ? how->as : "",
+            scaled ? "," : "", how->bits, how->bits == 8 ? "as in bf16" : "as in fp16 and TF32");
     snprintf(text, sizeof text, "%s-%s", how->cut ? "truncated" : "rounded", code[how->of]);
     return text;
 }

@@ -88,6 +88,10 @@ const char *explanation_of_sum_print(const struct explanation *one, int nk, FILE
         map_text(&one->map, map, sizeof map);
         fprintf(out, "%s is another row's: query i has the sum of query %s", sum, map);
         return of_lse ? "lse-sum-of-other-row" : "row-sum-of-other-row";
+    case SUM_PLUS_EARLIER_ROW:
+        fprintf(out, "%s of each wrong row also contains that of the row %d rows before, counted over all heads", sum,
+                one->n[0]);
+        return of_lse ? "lse-sum-adds-earlier-row" : "row-sum-adds-earlier-row";
     default:
         explanation_words(one, 0, out);
         return one->meaning[0]->code;

@@ -92,6 +92,10 @@ double explanation_of_sum_predicts(const struct explanation *one, const struct c
     case SUM_OF_OTHER_ROW:
         other = other_row(one, s, r);
         return other < 0 ? NAN : row_sum(s, other) / sum;
+    case SUM_PLUS_EARLIER_ROW:
+        for (other = r; other >= 0; other -= one->n[0])
+            result += exp(s->x->right_lse[other] - s->x->right_lse[r]);
+        return result;
     default:
         return NAN;
     }
@@ -124,26 +128,21 @@ bool explanation_of_sum_holds(struct explanation *one, const struct case_seen *s
     return one->rows > 1 && (is_constant ? fabs(most - 1) > 4 * tolerance : bits > one->cost + sure);
 }
 
-static void try(struct explanation one, const struct case_seen *s, double cost, struct explanations *all) {
-    one.cost = cost;
-    if (explanation_of_sum_holds(&one, s))
-        explanations_add(all, &one);
-}
-
 static void try_columns(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
     struct partition partitions[MOST_PARTITIONS];
     const int count = s->nk <= 1000 ? partitions_of(s->nk, partitions) : 0;
     for (int i = 0; i < count; i++)
         for (int h = 0; h < hypothesis_count; h++)
             if (hypotheses[h].kind == kind && (hypotheses[h].partitions & partition_class(&partitions[i])))
-                try((struct explanation){.kind = kind,
-                                         .rule = SUM_BY_COLUMNS,
-                                         .by = partitions[i],
-                                         .terms = 1,
-                                         .column = {hypotheses[h].column},
-                                         .a = {hypotheses[h].coefficient},
-                                         .meaning = {&hypotheses[h]}},
-                    s, 8 + partition_cost(&partitions[i]), all);
+                explanations_try(all,
+                                 (struct explanation){.kind = kind,
+                                                      .rule = SUM_BY_COLUMNS,
+                                                      .by = partitions[i],
+                                                      .terms = 1,
+                                                      .column = {hypotheses[h].column},
+                                                      .a = {hypotheses[h].coefficient},
+                                                      .meaning = {&hypotheses[h]}},
+                                 s, 8 + partition_cost(&partitions[i]));
 }
 
 // Least squares of the logarithm on the row max, the logarithm of the sum, 1 and, where it is another one, on how far
@@ -194,7 +193,7 @@ static void try_formulas(enum explanation_kind kind, const struct case_seen *s, 
                 used += one.formula[t] != 0;
             }
             if (size > 0.01 && size < 50)
-                try(one, s, 4 + 5 * used + 4 * (i > 0), all);
+                explanations_try(all, one, s, 4 + 5 * used + 4 * (i > 0));
         }
 }
 
@@ -204,17 +203,20 @@ static void try_subsets(enum explanation_kind kind, const struct case_seen *s, s
     // Without the last or the first few keys, or no more than the first few.
     for (int keys = 1; keys < nk && nk <= MOST_KEYS; keys++) {
         const double cost = keys == 1 ? 6 : 12;
-        try((struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, 0, -keys}}, s, cost, all);
-        try((struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, keys, 0}}, s, cost, all);
-        try((struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, 0, keys}}, s, cost + 1, all);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, 0, -keys}}, s,
+                         cost);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, keys, 0}}, s, cost);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, 0, keys}}, s,
+                         cost + 1);
     }
     for (int tile = 16; tile <= 128 && tile < nk; tile *= 2)
-        try((struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, -tile, 0}}, s, 8, all);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {0, -tile, 0}}, s, 8);
     for (int step = 2; step <= MOST_STEP && step < nk; step *= 2)
         for (int first = 0; first < step; first++)
             for (int width = 1; width < step && first + width <= step; width++)
-                try((struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {step, first, width}}, s, 14,
-                    all);
+                explanations_try(
+                    all, (struct explanation){.kind = kind, .rule = SUM_OF_SOME_KEYS, .n = {step, first, width}}, s,
+                    14);
 }
 
 static void try_extra_keys(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
@@ -224,27 +226,35 @@ static void try_extra_keys(enum explanation_kind kind, const struct case_seen *s
         row++;
     if (row < s->rows) {
         plus.formula[0] = (seen_sum(&plus, s, row) - 1) * row_sum(s, row);
-        try(plus, s, 9, all);
+        explanations_try(all, plus, s, 9);
     }
     for (int tile = 4; tile <= 256; tile *= 2)
         if (s->nk % tile)
-            try((struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {0, tile}}, s, 7, all);
+            explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {0, tile}}, s,
+                             7);
     for (int extra = 1; extra <= 4; extra++)
-        try((struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {extra, 0}}, s, 8 + extra, all);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_WITH_EXTRA_KEYS, .n = {extra, 0}}, s,
+                         8 + extra);
 }
 
 static void try_other_rows(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
     struct index_map maps[MOST_MAPS];
     const int count = s->nq > 1 ? maps_of(s->nq, maps) : 0;
     for (int i = 0; i < count; i++)
-        try((struct explanation){.kind = kind, .rule = SUM_OF_OTHER_ROW, .map = maps[i]}, s, 8 + map_cost(&maps[i]),
-            all);
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_OF_OTHER_ROW, .map = maps[i]}, s,
+                         8 + map_cost(&maps[i]));
+}
+
+static void try_earlier_rows(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
+    for (int before = 1; before < s->rows; before++)
+        explanations_try(all, (struct explanation){.kind = kind, .rule = SUM_PLUS_EARLIER_ROW, .n = {before}}, s, 10);
 }
 
 static void explain_sums(enum explanation_kind kind, const struct case_seen *s, struct explanations *all) {
     try_formulas(kind, s, all);
     try_extra_keys(kind, s, all);
     try_other_rows(kind, s, all);
+    try_earlier_rows(kind, s, all);
     try_columns(kind, s, all);
     try_subsets(kind, s, all);
 }

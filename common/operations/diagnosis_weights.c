@@ -15,15 +15,18 @@ bool report_divisor(const struct report *s) {
         least = right > 0 ? fmin(least, got / right) : least;
         most = right > 0 ? fmax(most, got / right) : most;
     }
-    if (!(fmax(fabs(least - 1), fabs(most - 1)) > 2 * s->x->tolerance))
+    const double off = fmax(fabs(least - 1), fabs(most - 1));
+    // Other weights than the largest may be off by the tolerance, too.
+    const bool sure = off > 16 * s->x->tolerance;
+    if (!(off > 2 * s->x->tolerance))
         return false;
     if (most == 0)
         report_line(s, "no-weights", "No key has any weight");
     else
-        report_line(s, "divisor-wrong",
-                    "The weights of a row are right up to one common factor, so the divisor is wrong: rows are %.4g to "
-                    "%.4g times the right ones",
-                    least, most);
+        report_line(
+            s, sure ? "divisor-wrong" : "rows-off-by-factor",
+            "The weights of a row are right up to one common factor%s: rows are %.4g to %.4g times the right ones",
+            sure ? ", so the divisor is wrong" : "", least, most);
     return true;
 }
 
@@ -31,6 +34,9 @@ bool report_divisor(const struct report *s) {
 static void report_sum_of_table(const struct report *report, const struct key_table *table) {
     const struct case_seen *s = &report->seen;
     bool counts = true, omits = true;
+    for (int j = 0; j < s->nk; j++)
+        if (table->from[j] >= 0 && (table->from[j] != j || table->times[j] != 1))
+            return;
     for (int64_t r = 0; r < s->rows; r++) {
         double total = 0, kept = 0;
         for (int j = 0; j < s->nk && s->wrong[r]; j++) {
@@ -77,8 +83,9 @@ static bool report_mask(const struct report *report) {
 
 bool report_weights(const struct report *s) {
     struct explanation best;
-    if (report_mask(s))
-        return diagnosis_by(&s->seen, explain_mask, NULL, s->out);
+    const bool masked = s->seen.mask && diagnosis_by(&s->seen, explain_mask, NULL, s->out);
+    if ((masked || s->x->which.attention.causal) && report_mask(s))
+        return masked;
     if (diagnosis_by(&s->seen, explain_rounding, NULL, s->out))
         return true;
     if (diagnosis_by(&s->seen, explain_weights, &best, s->out)) {

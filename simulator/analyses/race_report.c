@@ -141,6 +141,12 @@ void race_report_pending(struct warp *warp, const struct bound *bound, int lane,
                 sim_report_operation(warp->code[by >> 6].ptx), race_wait_for(&warp->code[by >> 6], true));
 }
 
+const char *race_uninitialized_text(const struct race_shared *race, size_t cell) {
+    return race->cells.write[cell] == EPOCH_OF_UNINITIALIZED
+               ? "to which a thread has written a value that results from uninitialized memory"
+               : "which no thread of the block has written";
+}
+
 void race_report_uninitialized(struct warp *warp, const struct bound *bound, int lane, size_t cell) {
     struct race_shared *race = &warp->block->race;
     char element[ELEMENT_NAME_TEXT];
@@ -149,6 +155,6 @@ void race_report_uninitialized(struct warp *warp, const struct bound *bound, int
     name_cell(warp, cell, element);
     if (race->early_reads < sizeof race->early / sizeof *race->early)
         race->early[race->early_reads++] = (struct early_read){cell, bound->line};
-    warp_report(warp, SIM_FINDING_UNINITIALIZED_SHARED, bound, NULL, lane,
-                "{here} reads %s, which no thread of the block has written", element);
+    warp_report(warp, SIM_FINDING_UNINITIALIZED_SHARED, bound, NULL, lane, "{here} reads %s, %s", element,
+                race_uninitialized_text(race, cell));
 }

@@ -4,6 +4,8 @@
 
 #include "../machine/warp.h"
 
+struct race_shared;
+
 enum hazard { READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE };
 
 static inline const char *race_hazard(bool writes, bool other_wrote) {
@@ -23,6 +25,8 @@ void race_report_shared(struct warp *warp, const struct bound *bound, int lane, 
                         uint32_t by, enum hazard hazard);
 // Reports that a copy to the cell is in flight. does: "reads" or "writes".
 void race_report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does);
+// What makes a cell uninitialized: no thread has written it, or one has written a value that was.
+const char *race_uninitialized_text(const struct race_shared *race, size_t cell);
 void race_report_uninitialized(struct warp *warp, const struct bound *bound, int lane, size_t cell);
 
 #endif

@@ -20,6 +20,7 @@
 #include "../machine/access.h"
 #include "../machine/block.h"
 #include "../machine/element_names.h"
+#include "race_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +128,8 @@ static uint8_t origin_of(struct warp *warp, const struct bound *bound, const str
     if (access->space == PTX_SHARED) {
         o->kind = SIM_FINDING_UNINITIALIZED_SHARED;
         element_name_shared(warp->run->kernel->ptx, warp->run->own_shared, address, element);
-        snprintf(o->text, sizeof o->text, "%s, which no thread of the block has written", element);
+        snprintf(o->text, sizeof o->text, "%s, %s", element,
+                 race_uninitialized_text(&warp->block->race, address >> warp->run->kernel->shadow_shift));
     } else {
         const struct sim_allocation *a = access->allocation;
         o->kind = SIM_FINDING_UNINITIALIZED_GLOBAL;
@@ -176,7 +178,7 @@ void validity_store(struct warp *warp, const struct bound *bound, const struct a
         for (; invalid && access->space == PTX_SHARED; invalid &= invalid - 1) {
             uint64_t address = filled.address[first_lane(invalid)] + k * bound->bytes;
             for (size_t cell = address >> shift; cell < (address + bound->bytes) >> shift; cell++)
-                race->cells.write[cell] = 0;
+                race->cells.write[cell] = EPOCH_OF_UNINITIALIZED;
         }
     }
 }

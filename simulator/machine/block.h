@@ -34,7 +34,9 @@ struct race_flag {
 };
 
 // Shared memory is checked in cells as large as the kernel's narrowest access. The shadow has for each cell the epoch
-// of its last write, and of two reads by different warps since. An epoch is clock << 5 | warp; 0: none.
+// of its last write, and of two reads by different warps since. An epoch is clock << 5 | warp, of a
+// clock above 0; 0: none.
+enum { EPOCH_OF_UNINITIALIZED = 1 }; // the value that was written last is uninitialized itself
 struct race_shared {
     struct shadow_cells cells;
     uint32_t *pending; // [count] cp.async in flight: instruction << 6 | lane, plus 1; see async.c

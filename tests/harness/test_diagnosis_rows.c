@@ -49,6 +49,8 @@ static bool run_explained(void *context, const struct host_problem *problem, flo
             weight[j] = j < mask_limit(&one->mask, shape, r) ? exp(x.raw[r * nk + j]) : 0;
         for (int j = 0; j < nk; j++)
             sum += weight[j];
+        if (one->gather == GATHER_TABLE) // the weights are divided by the sum of the right ones
+            sum = 1;
         if (one->kind == EXPLAINS_DIVISOR)
             sum = explanation_of_sum_predicts(one, &seen, r);
         for (int c = 0; c < d; c++) {
@@ -69,11 +71,10 @@ static bool run_explained(void *context, const struct host_problem *problem, flo
 
 static bool covers(void *context, const struct problem_case *which) {
     (void)context;
-    return which->attention.layout == LAYOUT_BHND;
+    return which->attention.layout <= LAYOUT_MIXED;
 }
 
-static char *explanation_of(const struct explanation *one, int nk) {
-    struct problem_case which = {.attention = {1, 2, 2, 9, nk, 64}};
+static char *explanation_of(const struct explanation *one, const struct problem_case *which) {
     struct explanation copy = *one;
     struct case_seen seen;
     const struct diagnosed kernel = {
@@ -82,13 +83,8 @@ static char *explanation_of(const struct explanation *one, int nk) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (one->kind == EXPLAINS_MASK) {
-        which.attention.causal = true;
-        which.attention.nq = 40;
-        which.attention.heads = 4;
-    }
     assert_non_null(out);
-    assert_true(attention_observe(&kernel, &which, 3, ANY_COLUMN, &observed));
+    assert_true(attention_observe(&kernel, which, 3, ANY_COLUMN, &observed));
     case_seen_of(&observed, &seen);
     diagnosis_by(&seen,
                  one->kind == EXPLAINS_MASK  ? explain_mask
@@ -111,8 +107,8 @@ static bool has_only(const char *text, const char *code) {
 
 static int tried, failed;
 
-static void assert_told(const struct explanation *one, const char *code, int nk) {
-    char *text = explanation_of(one, nk);
+static void assert_told_of(const struct explanation *one, const char *code, const struct problem_case *which) {
+    char *text = explanation_of(one, which);
     tried++;
     if (!has_only(text, code)) {
         failed++;
@@ -120,6 +116,10 @@ static void assert_told(const struct explanation *one, const char *code, int nk)
                     one->by.tile, one->by.ways, one->map.kind, one->map.n, one->map.m, text);
     }
     free(text);
+}
+
+static void assert_told(const struct explanation *one, const char *code, int nk) {
+    assert_told_of(one, code, &(struct problem_case){.attention = {1, 2, 2, 9, nk, 64}});
 }
 
 static void assert_all_told(int least) {
@@ -183,6 +183,9 @@ static void maps_are_told(void **state) {
     }
     struct explanation one = {.kind = EXPLAINS_WEIGHTS, .gather = GATHER_TABLE, .table = table};
     assert_told(&one, "keys-without-weight", 70);
+    for (int j = 0; j < 1000; j++)
+        table->from[j] = (int16_t)(j % 4 + j / 4); // in an order that no range of keys describes
+    assert_told(&one, "weights-displaced", 70);
     for (int j = 0; j < 1000; j++) {
         table->from[j] = (int16_t)j;
         table->times[j] = j / 16 % 2 ? 2 : 1;
@@ -191,7 +194,9 @@ static void maps_are_told(void **state) {
     free(table);
     one = (struct explanation){.kind = EXPLAINS_WEIGHTS, .gather = GATHER_NEAR, .formula = {3}};
     assert_told(&one, "small-weights-dropped", 70);
-    assert_all_told(7);
+    one = (struct explanation){.kind = EXPLAINS_WEIGHTS, .gather = GATHER_TRANSPOSED, .n = {4}};
+    assert_told(&one, "weights-transposed", 140);
+    assert_all_told(9);
 }
 
 static void sums_are_told(void **state) {
@@ -209,6 +214,7 @@ static void sums_are_told(void **state) {
         {{.rule = SUM_WITH_EXTRA_KEYS, .n = {0, 64}}, "row-sum-counts-extra-keys", "lse-counts-extra-keys"},
         {{.rule = SUM_PLUS_CONSTANT, .formula = {1}}, "row-sum-plus-constant", "lse-sum-plus-constant"},
         {{.rule = SUM_OF_OTHER_ROW, .map = {MAP_FIRST, 4, 0}}, "row-sum-of-other-row", "lse-sum-of-other-row"},
+        {{.rule = SUM_PLUS_EARLIER_ROW, .n = {13}}, "row-sum-adds-earlier-row", "lse-sum-adds-earlier-row"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -219,34 +225,38 @@ static void sums_are_told(void **state) {
             if (code)
                 assert_told(&one, code, 100);
         }
-    assert_all_told(14);
+    assert_all_told(16);
 }
 
 static void masks_are_told(void **state) {
     static const struct {
         struct mask_rule rule;
         const char *code;
+        bool causal;
     } masks[] = {
-        {{.kind = MASK_OFF_BY, .n = 1}, "limit-off-by"},
-        {{.kind = MASK_OFF_BY, .n = -3}, "limit-off-by"},
-        {{.kind = MASK_OF_NOTHING}, "limit-missing"},
-        {{.kind = MASK_OF_PACKED_ROW}, "limit-of-packed-row"},
-        {{.kind = MASK_AS_IF_SQUARE}, "limit-as-if-nk-were-nq"},
-        {{.kind = MASK_OF_OTHER_QUERY, .map = {MAP_QUOTIENT, 2, 0}}, "limit-of-other-query"},
-        {{.kind = MASK_OF_FIRST, .block = 32, .tile = 16, .bound = AT_MOST}, "limit-at-most-of-first"},
-        {{.kind = MASK_OF_FIRST, .block = 16}, "limit-of-first"},
-        {{.kind = MASK_OF_LAST, .block = 16, .tile = 1}, "limit-of-last"},
-        {{.kind = MASK_OF_LAST, .tile = 16}, "limit-at-tile-end"},
-        {{.kind = MASK_DOWN_TO_TILE, .tile = 16}, "limit-at-tile-start"},
+        {{.kind = MASK_OFF_BY}, "causal-without-request", false},
+        {{.kind = MASK_AS_IF_SQUARE}, "limit-as-if-nk-were-nq", false},
+        {{.kind = MASK_OFF_BY, .n = 1}, "limit-off-by", true},
+        {{.kind = MASK_OFF_BY, .n = -3}, "limit-off-by", true},
+        {{.kind = MASK_OF_NOTHING}, "limit-missing", true},
+        {{.kind = MASK_OF_PACKED_ROW}, "limit-of-packed-row", true},
+        {{.kind = MASK_AS_IF_SQUARE}, "limit-as-if-nk-were-nq", true},
+        {{.kind = MASK_OF_OTHER_QUERY, .map = {MAP_QUOTIENT, 2, 0}}, "limit-of-other-query", true},
+        {{.kind = MASK_OF_FIRST, .block = 32, .tile = 16, .bound = AT_MOST}, "limit-at-most-of-first", true},
+        {{.kind = MASK_OF_FIRST, .block = 16}, "limit-of-first", true},
+        {{.kind = MASK_OF_LAST, .block = 16, .tile = 1}, "limit-of-last", true},
+        {{.kind = MASK_OF_LAST, .tile = 16}, "limit-at-tile-end", true},
+        {{.kind = MASK_DOWN_TO_TILE, .tile = 16}, "limit-at-tile-start", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         struct explanation one = {.kind = EXPLAINS_MASK, .mask = masks[i].rule};
         one.mask.block = one.mask.block ? one.mask.block : 1;
         one.mask.tile = one.mask.tile ? one.mask.tile : 1;
-        assert_told(&one, masks[i].code, 130);
+        assert_told_of(&one, masks[i].code,
+                       &(struct problem_case){.attention = {1, 4, 2, 40, 130, 64, masks[i].causal}});
     }
-    assert_all_told(11);
+    assert_all_told(13);
 }
 
 // ---- Operands from another place ------------------------------------------------------------------------------------
@@ -255,6 +265,8 @@ static void masks_are_told(void **state) {
 struct moved_kernel {
     float (*element)(const struct host_problem *right, int tensor, int64_t row, int column);
     const char *code;
+    int head_dim;
+    enum layout layout;
 };
 
 static float own(const struct host_problem *p, int tensor, int64_t row, int column) {
@@ -298,11 +310,47 @@ static float elements_repeated(const struct host_problem *p, int tensor, int64_t
     return own(p, tensor, row, tensor == Q ? column % 16 : column);
 }
 
+static float swizzled_by_four(const struct host_problem *p, int tensor, int64_t row, int column) {
+    return own(p, tensor, row, tensor == V ? column ^ ((int)(row % p->which.attention.nk) & 4) * 8 : column);
+}
+
+static float every_second_column(const struct host_problem *p, int tensor, int64_t row, int column) {
+    return own(p, tensor, row, tensor == V ? column / 2 * 2 : column);
+}
+
+// The second panel of a tile of 32 keys is read 16 rows after the first.
+static float panels_overlap(const struct host_problem *p, int tensor, int64_t row, int column) {
+    const int n = p->which.attention.nk, key = (int)(row % n), at = key % 32 + column / 64 * 16;
+    const int64_t from = row - key % 32 + at % 32;
+    return tensor != K           ? own(p, tensor, row, column)
+           : from / n != row / n ? 0
+                                 : own(p, K, from, at / 32 * 64 + column % 64);
+}
+
+static float values_by_strides_of_keys(const struct host_problem *p, int tensor, int64_t row, int column) {
+    const struct host_tensor *v = &p->tensor[V];
+    const int64_t at = layout_row(&p->tensor[K].layout, row) + column;
+    if (tensor != V)
+        return own(p, tensor, row, column);
+    for (int64_t r = 0; r < v->rows; r++)
+        if (at >= layout_row(&v->layout, r) && at < layout_row(&v->layout, r) + v->columns)
+            return own(p, V, r, (int)(at - layout_row(&v->layout, r)));
+    return 0;
+}
+
 static const struct moved_kernel moved_kernels[] = {
-    {k_and_v_swapped, "k-v-swapped"},          {keys_of_first_head, "k-of-first-head"},
-    {values_transposed, "operand-transposed"}, {values_of_previous_tile, "weights-displaced"},
-    {keys_one_later, "keys-displaced"},        {swizzled, "swizzle-mismatch"},
-    {elements_omitted, "q-k-misses-elements"}, {elements_repeated, "q-k-elements-displaced"},
+    {k_and_v_swapped, "k-v-swapped", 64, LAYOUT_BHND},
+    {keys_of_first_head, "k-of-first-head", 64, LAYOUT_BHND},
+    {values_transposed, "operand-transposed", 64, LAYOUT_BHND},
+    {values_of_previous_tile, "weights-displaced", 64, LAYOUT_BHND},
+    {keys_one_later, "keys-displaced", 64, LAYOUT_BHND},
+    {swizzled, "swizzle-mismatch", 64, LAYOUT_BHND},
+    {swizzled_by_four, "swizzle-mismatch", 64, LAYOUT_BHND},
+    {elements_omitted, "q-k-misses-elements", 64, LAYOUT_BHND},
+    {elements_repeated, "q-k-elements-displaced", 64, LAYOUT_BHND},
+    {every_second_column, "columns-displaced", 64, LAYOUT_BHND},
+    {panels_overlap, "panels-displaced", 128, LAYOUT_BHND},
+    {values_by_strides_of_keys, "strides-of-other-tensor", 40, LAYOUT_MIXED},
 };
 
 static bool run_moved(void *context, const struct host_problem *problem, float *outputs) {
@@ -322,9 +370,10 @@ static bool run_moved(void *context, const struct host_problem *problem, float *
 }
 
 static void operands_are_told(void **state) {
-    static const struct problem_case which = {.attention = {1, 2, 2, 9, 140, 64}};
     (void)state;
     for (size_t i = 0; i < sizeof moved_kernels / sizeof *moved_kernels; i++) {
+        const struct problem_case which = {
+            .attention = {2, 2, 2, 9, 140, moved_kernels[i].head_dim, .layout = moved_kernels[i].layout}};
         const struct diagnosed kernel = {.operation = &attention_operation,
                                          .covers = covers,
                                          .run = run_moved,

@@ -50,6 +50,7 @@ static void test_uninitialized_and_unused(void **state) {
     must_be_silent(RUN("past_the_rows", 1, 32, 3, {a, expected_zeros(), 7}));
     must_be_silent(RUN("scan_of_few", 1, 128, 2, {a, 0}));
     must_find(RUN("scan_of_few", 1, 128, 2, {a, 1}), SIM_LAUNCH_FAILURE, "[uninitialized-shared]", false);
+    must_mention("scan_of_few", "a thread has written a value that results from uninitialized memory");
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         char place[64];
         assert_int_equal(expected_run(RUN("padding", 1, 32, 2, {a, uses[i].used})), SIM_LAUNCH_FAILURE);
