@@ -1,12 +1,15 @@
 #include "operations/attention_operation.h"
 #include "operations/case_list.h"
 
+#include <math.h>
+
 static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
 static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 80, 96, 128, 192, 256, 300, 512};
 // Both ends of what a kernel may round a head_dim to: multiples of 4, 16 and 32, and the next power of two.
 static const int between[] = {16, 33, 48, 65, 104, 129, 136, 160, 248, 257, 384, 511};
 // nk - nq, by which the diagonal lies differently in a tile of 16, 32 or 64.
 static const int residues[] = {0, 1, 2, 5, 8, 15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 56, 63};
+static const int slow_head_dims[] = {40, 64, 128};
 static const float scales[] = {0.3f, 1, -4, 0};
 static const enum input_family hostile[] = {
     INPUTS_LARGE,          INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST, INPUTS_DOMINANT_EDGE, INPUTS_RISING,
@@ -21,6 +24,14 @@ static void add_hostile(struct list *list, int batch, int heads, int nq, int nk,
     // Square, so that the first queries see few keys: what is hidden from them must not show through.
     for (int i = 0; i < COUNT(hostile_causal); i++)
         add_causal(list, batch, heads, nk / 2, nk / 2, head_dim)->family = hostile_causal[i];
+}
+
+// Scores that grow by some 6 every 64 keys, from either end: a maximum that is raised too late has weights over fp16's
+// range, and none that is over that of a later one. factor: of what the family adds to a score.
+static void add_slow(struct list *list, int head_dim, enum input_family family, float factor) {
+    struct problem_case *c = add(list, 1, 1, 5, 300, head_dim);
+    c->family = family;
+    scale_by(c, factor / sqrtf((float)head_dim));
 }
 
 // Layouts and head groups that only some lessons take.
@@ -120,14 +131,10 @@ static void build_simulator(struct list *list) {
     // More tiles of 32 keys than a warp has lanes.
     add(list, 1, 1, 3, 1100, 64);
     add(list, 1, 1, 2, 1100, 64)->family = INPUTS_RISING;
-    // Scores that grow by some 6 every 64 keys, from either end: a maximum that is raised too late has weights over
-    // fp16's range, and none that is over that of a later one.
-    struct problem_case *slowly = add(list, 1, 1, 5, 300, 64);
-    slowly->family = INPUTS_RISING;
-    scale_by(slowly, 0.39f / 8);
-    slowly = add(list, 1, 1, 5, 300, 64);
-    slowly->family = INPUTS_FALLING;
-    scale_by(slowly, 0.26f / 8);
+    for (int i = 0; i < COUNT(slow_head_dims); i++) {
+        add_slow(list, slow_head_dims[i], INPUTS_RISING, 0.39f);
+        add_slow(list, slow_head_dims[i], INPUTS_FALLING, 0.26f);
+    }
     // Long ones in one direction, at odd lengths: more queries than a block has threads, more keys than there is room
     // for scores in 48 KB.
     add(list, 1, 1, 1061, 5, 16);

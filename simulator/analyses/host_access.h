@@ -1,7 +1,7 @@
 // Accesses by the host to pinned and managed memory that work of the device may still access. The simulator completes
 // all work within the call, so it sees what each launch and copy accesses; then it protects these pages until the host
 // has waited. An access by the host to a protected page raises SIGSEGV, whose handler looks up the bytes, and lets the
-// host go on.
+// host go on; if the access is a race, the host sees what was there before the work (host_before.h).
 #ifndef SIMULATOR_ANALYSES_HOST_ACCESS_H
 #define SIMULATOR_ANALYSES_HOST_ACCESS_H
 

@@ -9,13 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-// The texels that a lane reads or writes, before the addressing mode is applied to out-of-range coordinates.
-struct spot {
+// Lanes that read one level of one texture: the texels, before the addressing mode is applied to out-of-range
+// coordinates. Loops run over all lanes, so that the compiler vectorizes them; only those in mask count.
+struct spots {
     const struct sim_texture *texture;
     const struct sim_level *level;
-    int64_t index[3];
-    float weight[3]; // of the texel at the next index
-    bool apart;      // several texels are interpolated
+    uint32_t mask;
+    bool apart; // several texels are interpolated
+    int32_t index[3][LANES];
+    float weight[3][LANES]; // of the texel at the next index
 };
 
 _Thread_local uint8_t texel[LANES][MOST_TEXEL];
@@ -74,18 +76,26 @@ static float of_half(uint32_t half) {
     return half & 0x8000 ? -value : value;
 }
 
-// A coordinate in texels; normalized coordinates wrap around if their mode is wrap.
-static float in_texels(const struct sim_texture *t, const struct sim_level *level, int d, float x) {
+// As floorf(), without a call.
+static float floor_of(float x) {
+    float whole = fabsf(x) < 8388608 ? (float)(int32_t)x : x;
+    return whole > x ? whole - 1 : whole;
+}
+
+// Coordinates in texels; normalized coordinates wrap around if their mode is wrap.
+static void to_texels(const struct sim_texture *t, const struct sim_level *level, int d, float x[LANES]) {
+    float size = (float)level->size[d];
     if (!t->unit)
-        return x;
-    if (t->addressing[d] == SIM_ADDRESS_WRAP) {
-        x -= floorf(x);
-    } else if (t->addressing[d] == SIM_ADDRESS_MIRROR) {
-        float whole = floorf(x);
-        x -= whole;
-        x = fmodf(fabsf(whole), 2) == 1 ? 1 - x : x;
+        return;
+    for (int lane = 0; lane < LANES && t->addressing[d] == SIM_ADDRESS_WRAP; lane++)
+        x[lane] -= floor_of(x[lane]);
+    for (int lane = 0; lane < LANES && t->addressing[d] == SIM_ADDRESS_MIRROR; lane++) {
+        float whole = floor_of(x[lane]);
+        x[lane] -= whole;
+        x[lane] = fmodf(fabsf(whole), 2) == 1 ? 1 - x[lane] : x[lane];
     }
-    return x * (float)level->size[d];
+    for (int lane = 0; lane < LANES; lane++)
+        x[lane] *= size;
 }
 
 // The face of a cube map that a direction hits, and the coordinates on it, from 0 to 1 (programming guide, "Cubemap
@@ -103,179 +113,225 @@ static int find_face(const float direction[3], float on_face[2]) {
     return face;
 }
 
-static void find_spot(const struct warp *warp, const struct fetch *f, int lane, struct spot *spot) {
-    const struct sim_texture *t = spot->texture;
-    uint32_t bits[4] = {0};
-    float x[3] = {0};
-    int64_t layer = 0, layers = (int64_t)spot->level->size[2] / (f->cube ? 6 : 1);
-    for (int i = 0; i < f->coordinates; i++)
-        bits[i] = cells32(warp, f->coordinate[i])[lane];
-    if (f->layered) {
-        layer = (int32_t)bits[0];
-        layer = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;
+// x: coordinates in texels
+static void find_texels(struct spots *spots, int d, const float x[LANES]) {
+    float centre = spots->apart ? 0.5f : 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        float at = x[lane] - centre;
+        at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // also if it is NaN
+        float whole = floor_of(at);
+        spots->index[d][lane] = (int32_t)whole;
+        spots->weight[d][lane] = (float)(int32_t)((at - whole) * 256 + 0.5f) / 256;
     }
-    for (int d = 0; d < 3; d++) {
-        spot->index[d] = 0;
-        spot->weight[d] = 0;
-        x[d] = as_float(bits[f->layered + d]);
+}
+
+static void find_spots(const struct warp *warp, const struct fetch *f, struct spots *spots) {
+    const struct sim_texture *t = spots->texture;
+    int32_t layers = (int32_t)spots->level->size[2] / (f->cube ? 6 : 1);
+    float x[3][LANES];
+    spots->apart = (t->linear && !f->whole) || f->gathered >= 0;
+    memset(spots->index, 0, sizeof spots->index);
+    for (int lane = 0; lane < LANES && f->layered; lane++) {
+        int32_t layer = (int32_t)cells32(warp, f->coordinate[0])[lane];
+        spots->index[2][lane] = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;
     }
-    if (f->cube) {
-        float direction[3] = {x[0], x[1], x[2]};
-        layer = 6 * layer + find_face(direction, x);
+    for (int d = 0; d < f->dimensions + f->cube; d++)
+        memcpy(x[d], cells32(warp, f->coordinate[f->layered + d]), sizeof x[d]);
+    for (uint32_t left = f->cube ? spots->mask : 0; left; left &= left - 1) {
+        int lane = first_lane(left);
+        float direction[3] = {x[0][lane], x[1][lane], x[2][lane]}, on_face[2];
+        spots->index[2][lane] = 6 * spots->index[2][lane] + find_face(direction, on_face);
+        x[0][lane] = on_face[0];
+        x[1][lane] = on_face[1];
     }
-    if (f->dimensions < 3)
-        spot->index[2] = layer;
-    spot->apart = (t->linear && !f->whole) || f->gathered >= 0;
     for (int d = 0; d < f->dimensions; d++) {
         if (f->whole) {
-            spot->index[d] = (int32_t)bits[f->layered + d];
+            memcpy(spots->index[d], x[d], sizeof x[d]);
             continue;
         }
-        float at = in_texels(t, spot->level, d, x[d]) - (spot->apart ? 0.5f : 0);
-        at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // also if it is NaN
-        float whole = floorf(at);
-        spot->index[d] = (int64_t)whole;
-        spot->weight[d] = floorf((at - whole) * 256 + 0.5f) / 256;
+        to_texels(t, spots->level, d, x[d]);
+        find_texels(spots, d, x[d]);
     }
 }
 
-// Applies the addressing mode to an index; false: it is outside the border.
-static bool inside(const struct spot *spot, const struct fetch *f, int d, int64_t *index) {
-    const struct sim_texture *t = spot->texture;
-    int64_t size = (int64_t)spot->level->size[d];
-    if (*index >= 0 && *index < size)
-        return true;
+// Applies the addressing mode to indices; lanes whose index is outside the border leave the mask that is returned.
+static uint32_t inside(const struct spots *spots, const struct fetch *f, int d, int32_t index[LANES], uint32_t mask) {
+    const struct sim_texture *t = spots->texture;
+    int32_t size = (int32_t)spots->level->size[d];
+    uint32_t outside = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        outside |= (uint32_t)(index[lane] < 0 || index[lane] >= size) << lane;
+    outside &= mask;
     if (t->addressing[d] == SIM_ADDRESS_BORDER || (f->whole && !t->array))
-        return false;
-    if (t->addressing[d] == SIM_ADDRESS_WRAP && t->unit)
-        *index = (*index % size + size) % size;
-    else
-        *index = *index < 0 ? 0 : size - 1;
-    return true;
+        return mask & ~outside;
+    for (; outside; outside &= outside - 1) {
+        int32_t *its = &index[first_lane(outside)];
+        *its = t->addressing[d] == SIM_ADDRESS_WRAP && t->unit ? (*its % size + size) % size : *its < 0 ? 0 : size - 1;
+    }
+    return mask;
 }
 
-// A channel of the texel that was read, as the bits of a 32-bit integer or as a float.
-static uint32_t channel_of(const struct sim_texture *t, const uint8_t *texel, int c, float *value) {
-    uint32_t bits = 0;
-    int width = 8 * t->channel_bytes;
-    if (c >= t->channels) {
-        *value = 0;
-        return 0;
-    }
-    memcpy(&bits, texel + c * t->channel_bytes, (size_t)t->channel_bytes);
-    if (t->kind == SIM_TEXEL_FLOAT) {
-        *value = width == 16 ? of_half(bits) : as_float(bits);
-        memcpy(&bits, value, 4);
-        return bits;
-    }
+// A channel of the texels that were read, as the bits of 32-bit integers and as floats.
+static void read_channel(const struct sim_texture *t, int c, uint32_t bits[LANES], float value[LANES]) {
+    int width = 8 * t->channel_bytes, at = c * t->channel_bytes;
     bool is_signed = t->kind == SIM_TEXEL_SIGNED;
-    int64_t whole = is_signed ? (int64_t)(int32_t)(bits << (32 - width)) >> (32 - width) : bits;
-    double most = (double)((UINT64_C(1) << (width - is_signed)) - 1), part = (double)whole / most;
-    *value = t->normalised ? (float)(part < -1 ? -1 : part) : (float)whole;
-    return (uint32_t)whole;
+    double most = (double)((UINT64_C(1) << (width - is_signed)) - 1);
+    if (c >= t->channels) {
+        memset(bits, 0, LANES * sizeof *bits);
+        memset(value, 0, LANES * sizeof *value);
+        return;
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+        uint16_t half;
+        memcpy(&half, texel[lane] + at, 2);
+        if (width == 32)
+            memcpy(&bits[lane], texel[lane] + at, 4);
+        else
+            bits[lane] = width == 16 ? half : half & 255;
+    }
+    for (int lane = 0; lane < LANES && t->kind == SIM_TEXEL_FLOAT && width == 16; lane++) {
+        value[lane] = of_half(bits[lane]);
+        memcpy(&bits[lane], &value[lane], 4);
+    }
+    if (t->kind == SIM_TEXEL_FLOAT) {
+        memcpy(value, bits, LANES * sizeof *value);
+        return;
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+        int64_t whole = is_signed ? (int64_t)((int32_t)(bits[lane] << (32 - width)) >> (32 - width)) : bits[lane];
+        double part = (double)whole / most;
+        value[lane] = t->normalised ? (float)(part < -1 ? -1 : part) : (float)whole;
+        bits[lane] = (uint32_t)whole;
+    }
 }
 
-// Adds the weighted texels of each lane's level.
-static enum step fetch_level(struct warp *warp, const struct bound *bound, uint32_t mask, struct spot spot[LANES],
-                             const float share[LANES], float sum[4][LANES], uint32_t bits[4][LANES]) {
+// What the lanes of a fetch get: sums of weighted texels, and the bits of the last one.
+struct fetched {
+    float sum[4][LANES];
+    uint32_t bits[4][LANES];
+};
+
+// Adds texels that were read, or the border where they are not in range.
+static void add_texels(const struct spots *spots, const struct fetch *f, int tap, uint32_t in_range,
+                       const float weight[LANES], const float share[LANES], struct fetched *fetched) {
+    static const int gathered_to[] = {3, 2, 0, 1}; // of (i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)
+    bool gathers = f->gathered >= 0;
+    for (int c = gathers ? f->gathered : 0; c < (gathers ? f->gathered + 1 : 4); c++) {
+        int to = gathers ? gathered_to[tap] : c;
+        uint32_t bits[LANES];
+        float value[LANES];
+        read_channel(spots->texture, c, bits, value);
+        for (uint32_t left = spots->mask & ~in_range; left; left &= left - 1) {
+            int lane = first_lane(left);
+            value[lane] = weight[lane] == 0 ? 0 : spots->texture->border[c];
+            bits[lane] = fetched->bits[to][lane];
+        }
+        for (int lane = 0; lane < LANES; lane++) {
+            bool is_mine = spots->mask >> lane & 1;
+            float sum = fetched->sum[to][lane] + (gathers ? value[lane] : share[lane] * weight[lane] * value[lane]);
+            fetched->sum[to][lane] = is_mine ? sum : fetched->sum[to][lane];
+            fetched->bits[to][lane] = is_mine ? bits[lane] : fetched->bits[to][lane];
+        }
+    }
+}
+
+// Adds the weighted texels of lanes that read one level.
+static enum step fetch_level(struct warp *warp, const struct bound *bound, struct spots *spots,
+                             const float share[LANES], struct fetched *fetched) {
     const struct fetch *f = operand_data(warp, bound->b);
-    uint32_t apart = 0;
+    const struct sim_level *level = spots->level;
+    uint32_t bytes = (uint32_t)(spots->texture->channels * spots->texture->channel_bytes);
+    find_spots(warp, f, spots);
+    for (int tap = 0; tap < (spots->apart ? 1 << f->dimensions : 1); tap++) {
+        uint64_t address[LANES];
+        int32_t index[3][LANES];
+        float weight[LANES];
+        uint32_t in_range = spots->mask;
+        memcpy(index, spots->index, sizeof index);
+        for (int lane = 0; lane < LANES; lane++)
+            weight[lane] = 1;
+        for (int d = 0; d < f->dimensions; d++) {
+            int32_t next = tap >> d & 1;
+            for (int lane = 0; lane < LANES && spots->apart; lane++) {
+                index[d][lane] += next;
+                weight[lane] *= next ? spots->weight[d][lane] : 1 - spots->weight[d][lane];
+            }
+            in_range = inside(spots, f, d, index[d], in_range);
+        }
+        for (int lane = 0; lane < LANES && f->gathered < 0; lane++)
+            in_range &= ~((uint32_t)(weight[lane] == 0) << lane);
+        for (int lane = 0; lane < LANES; lane++)
+            address[lane] = level->address + (uint64_t)index[2][lane] * level->slice_bytes +
+                            (uint64_t)index[1][lane] * level->row_bytes + (uint64_t)index[0][lane] * bytes;
+        enum step step = texel_move(warp, bound, in_range, address, bytes, false);
+        if (step != STEP_NEXT)
+            return step;
+        add_texels(spots, f, tap, in_range, weight, share, fetched);
+    }
+    return STEP_NEXT;
+}
+
+// The two levels that each lane reads, and the weight of the second one.
+struct levels {
+    const struct sim_level *level[2][LANES];
+    float share[2][LANES];
+};
+
+static enum step find_levels(struct warp *warp, const struct bound *bound, uint32_t mask, struct levels *levels) {
+    const struct fetch *f = operand_data(warp, bound->b);
+    const struct sim_level *level[2] = {0};
+    uint64_t last = 0;
+    float share = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        find_spot(warp, f, lane, &spot[lane]);
-        apart |= (uint32_t)spot[lane].apart << lane;
-    }
-    for (int tap = 0; tap < (apart ? 1 << f->dimensions : 1); tap++) {
-        uint64_t address[LANES] = {0};
-        float weight[LANES] = {0};
-        uint32_t here = tap ? mask & apart : mask, in_range = 0;
-        for (uint32_t left = here; left; left &= left - 1) {
-            int lane = first_lane(left);
-            const struct sim_texture *t = spot[lane].texture;
-            const struct sim_level *level = spot[lane].level;
-            int64_t index[3];
-            bool is_in_range = true;
-            weight[lane] = 1;
-            memcpy(index, spot[lane].index, sizeof index);
-            for (int d = 0; d < f->dimensions; d++) {
-                bool next = tap >> d & 1;
-                index[d] += next;
-                weight[lane] *= !spot[lane].apart ? 1 : next ? spot[lane].weight[d] : 1 - spot[lane].weight[d];
-                is_in_range &= inside(&spot[lane], f, d, &index[d]);
-            }
-            is_in_range &= f->gathered >= 0 || weight[lane] != 0;
-            in_range |= (uint32_t)is_in_range << lane;
-            address[lane] = level->address + (uint64_t)index[2] * level->slice_bytes +
-                            (uint64_t)index[1] * level->row_bytes +
-                            (uint64_t)index[0] * (unsigned)(t->channels * t->channel_bytes);
+        uint64_t handle = cells64(warp, f->handle)[lane];
+        if (!level[0] || handle != last || f->level != NO_OPERAND) {
+            const struct sim_texture *t = sim_texture_find(handle);
+            if (!t || t->surface)
+                return texel_report_handle(warp, bound, lane, handle, false);
+            if (f->cube != t->cube)
+                return report_shape(warp, bound, lane, f);
+            share = sim_texture_levels(t, f->level == NO_OPERAND ? 0 : as_float(cells32(warp, f->level)[lane]), level);
+            last = handle;
         }
-        // Objects with texels of different sizes are fetched one after the other.
-        for (uint32_t left = in_range; left;) {
-            const struct sim_texture *first = spot[first_lane(left)].texture;
-            uint32_t same = 0, bytes = (uint32_t)(first->channels * first->channel_bytes);
-            for (uint32_t rest = left; rest; rest &= rest - 1) {
-                const struct sim_texture *t = spot[first_lane(rest)].texture;
-                same |= (uint32_t)((uint32_t)(t->channels * t->channel_bytes) == bytes) << first_lane(rest);
-            }
-            enum step step = texel_move(warp, bound, same, address, bytes, false);
-            if (step != STEP_NEXT)
-                return step;
-            left &= ~same;
-        }
-        for (uint32_t left = here; left; left &= left - 1) {
-            int lane = first_lane(left);
-            const struct sim_texture *t = spot[lane].texture;
-            static const int gathered_to[] = {3, 2, 0, 1}; // of (i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)
-            for (int c = 0; c < 4; c++) {
-                float value = in_range >> lane & 1 || weight[lane] == 0 ? 0 : t->border[c];
-                int to = f->gathered >= 0 ? gathered_to[tap] : c;
-                if (f->gathered >= 0 && c != f->gathered)
-                    continue;
-                if (in_range >> lane & 1)
-                    bits[to][lane] = channel_of(t, texel[lane], c, &value);
-                sum[to][lane] += f->gathered >= 0 ? value : share[lane] * weight[lane] * value;
-            }
-        }
+        levels->level[0][lane] = level[0];
+        levels->level[1][lane] = level[1];
+        levels->share[0][lane] = 1 - share;
+        levels->share[1][lane] = share;
     }
     return STEP_NEXT;
 }
 
 static enum step run_texture(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct fetch *f = operand_data(warp, bound->b);
-    struct spot spot[LANES];
-    const struct sim_level *second[LANES];
-    float sum[4][LANES], share[2][LANES] = {{0}};
+    struct levels levels;
+    struct fetched fetched = {.bits = {{0}}};
     for (int i = 0; i < 4 * LANES; i++)
-        sum[i / LANES][i % LANES] = -0.0f; // so that a texel of -0 remains -0
-    uint32_t bits[4][LANES] = {0}, between = 0;
-    for (uint32_t left = mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        uint64_t handle = cells64(warp, f->handle)[lane];
-        const struct sim_texture *t = sim_texture_find(handle);
-        const struct sim_level *level[2];
-        if (!t || t->surface)
-            return texel_report_handle(warp, bound, lane, handle, false);
-        if (f->cube != t->cube)
-            return report_shape(warp, bound, lane, f);
-        share[1][lane] =
-            sim_texture_levels(t, f->level == NO_OPERAND ? 0 : as_float(cells32(warp, f->level)[lane]), level);
-        share[0][lane] = 1 - share[1][lane];
-        between |= (uint32_t)(share[1][lane] > 0 && f->gathered < 0) << lane;
-        spot[lane].texture = t;
-        spot[lane].level = level[0];
-        second[lane] = level[1];
+        fetched.sum[i / LANES][i % LANES] = -0.0f; // so that a texel of -0 remains -0
+    enum step step = find_levels(warp, bound, mask, &levels);
+    for (int which = 0; which < 2 && step == STEP_NEXT; which++) {
+        for (uint32_t left = mask; left && step == STEP_NEXT;) {
+            int first = first_lane(left);
+            struct spots spots;
+            spots.level = levels.level[which][first];
+            spots.mask = 0;
+            for (uint32_t rest = left; rest; rest &= rest - 1)
+                spots.mask |= (uint32_t)(levels.level[which][first_lane(rest)] == spots.level) << first_lane(rest);
+            left &= ~spots.mask;
+            for (uint32_t rest = which ? spots.mask : 0; rest; rest &= rest - 1)
+                if (!(levels.share[1][first_lane(rest)] > 0) || f->gathered >= 0)
+                    spots.mask &= ~(1u << first_lane(rest));
+            spots.texture = sim_texture_find(cells64(warp, f->handle)[first]);
+            if (spots.mask)
+                step = fetch_level(warp, bound, &spots, levels.share[which], &fetched);
+        }
     }
-    enum step step = fetch_level(warp, bound, mask, spot, share[0], sum, bits);
-    for (uint32_t left = between; left; left &= left - 1)
-        spot[first_lane(left)].level = second[first_lane(left)];
-    if (step == STEP_NEXT && between)
-        step = fetch_level(warp, bound, between, spot, share[1], sum, bits);
     if (step != STEP_NEXT)
         return step;
     for (int c = 0; c < 4; c++) {
         if (f->type == PTX_F32)
-            memcpy(bits[c], sum[c], sizeof bits[c]);
-        warp_write32(warp, bound->elements[c], bits[c], mask);
+            memcpy(fetched.bits[c], fetched.sum[c], sizeof fetched.bits[c]);
+        warp_write32(warp, bound->elements[c], fetched.bits[c], mask);
     }
     return STEP_NEXT;
 }

@@ -31,9 +31,6 @@ static const struct {
      "griddepcontrol.wait (cudaGridDependencySynchronize()) must come before the first access to what the kernel "
      "before "
      "writes; only work that does not depend on that kernel may precede it."},
-    {SIM_FINDING_RACE_STREAMS, " the host ",
-     "the host does not wait: cudaStreamSynchronize(), cudaEventSynchronize() or cudaDeviceSynchronize() must come "
-     "between the call and the host's access."},
     {SIM_FINDING_RACE_STREAMS, " nothing orders ",
      "an event is missing: cudaEventRecord() after the first in its stream and cudaStreamWaitEvent() before the second "
      "in the other stream. A stream created with cudaStreamNonBlocking does not wait for the default stream."},
@@ -93,6 +90,12 @@ static const struct {
      "the start address or a byte offset of the descriptor does not match the layout of the tile in shared memory."},
     {SIM_FINDING_MBARRIER, " never initialized ",
      "mbarrier.init is missing, or initializes an mbarrier at another address."},
+    {SIM_FINDING_MBARRIER, " has ended ",
+     "a thread still uses the mbarrier after mbarrier.inval: a barrier is missing between the last wait and "
+     "mbarrier.inval, or mbarrier.init before the next use."},
+    {SIM_FINDING_MBARRIER, " initialized again ",
+     "a barrier is missing between the waits of all threads and mbarrier.inval or mbarrier.init; an mbarrier that is "
+     "used for phase after phase need not be initialized again."},
     {SIM_FINDING_MBARRIER, " after the initialization ",
      "a __syncthreads(), or cluster.sync() for an mbarrier of another block, is missing after mbarrier.init."},
     {SIM_FINDING_MBARRIER, " one arrival too many ",

@@ -43,11 +43,16 @@ void mbarrier_name(const struct block *block, uint64_t offset, char text[ELEMENT
     element_name_mbarrier(block->run->kernel->ptx, block->run->own_shared, (size_t)offset, text);
 }
 
-struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset) {
+static struct mbarrier *find(const struct block *block, uint64_t offset) {
     for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++)
         if (block->mbarriers->list[i]->offset == offset)
             return block->mbarriers->list[i];
     return NULL;
+}
+
+struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset) {
+    struct mbarrier *barrier = find(block, offset);
+    return barrier && !barrier->invalid ? barrier : NULL;
 }
 
 static struct mbarrier *add(struct block *block) {
@@ -68,28 +73,31 @@ static struct mbarrier *add(struct block *block) {
     return barrier;
 }
 
-bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count) {
-    mbarrier_remove(warp->block, offset);
-    struct mbarrier *barrier = add(warp->block);
-    if (!barrier)
-        return false;
-    barrier->owner = warp->block;
-    barrier->offset = offset;
-    barrier->count = barrier->pending = count;
-    barrier->init_pc = barrier->expect_pc = pc_of(warp, bound);
-    barrier->init_epoch = race_epoch(warp);
-    return true;
-}
-
-void mbarrier_remove(struct block *block, uint32_t offset) {
+// Returns whether there was one, valid or not.
+static bool remove_at(struct block *block, uint32_t offset) {
     for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++) {
         struct mbarrier *barrier = block->mbarriers->list[i];
         if (barrier->offset != offset)
             continue;
         discard(barrier);
         block->mbarriers->list[i] = block->mbarriers->list[--block->mbarriers->count];
-        return;
+        return true;
     }
+    return false;
+}
+
+bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count) {
+    bool again = remove_at(warp->block, offset);
+    struct mbarrier *barrier = add(warp->block);
+    if (!barrier)
+        return false;
+    barrier->again = again;
+    barrier->owner = warp->block;
+    barrier->offset = offset;
+    barrier->count = barrier->pending = count;
+    barrier->init_pc = barrier->expect_pc = pc_of(warp, bound);
+    barrier->init_epoch = race_epoch(warp);
+    return true;
 }
 
 // Returns whether the initialization happens before the lane's use. In a cluster, fence.mbarrier_init makes it visible
@@ -120,18 +128,25 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
                         (unsigned long long)offset);
         else
             warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                        "{op} accesses the mbarrier %s, which was never initialized (mbarrier.init) "
-                        "[mbarrier-uninitialized]",
-                        name);
+                        "{op} accesses the mbarrier %s, which %s [mbarrier-uninitialized]", name,
+                        find(block, offset) ? "mbarrier.inval has ended" : "was never initialized (mbarrier.init)");
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return NULL;
     }
     if (warp->block->race.on && !is_init_visible(warp, barrier, lane)) {
         mbarrier_name(block, offset, name);
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{op} accesses the mbarrier %s, with no barrier after the initialization by warp %u (the {other}) "
-                    "[mbarrier-init-race]",
-                    name, barrier->init_epoch & 31);
+        unsigned by = barrier->init_epoch & 31;
+        if (barrier->again)
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                        "{op} accesses the mbarrier %s, which warp %u has initialized again (the {other}) with no "
+                        "barrier between this access and that: the phase that this thread means may be one of the old "
+                        "mbarrier [mbarrier-init-race]",
+                        name, by);
+        else
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                        "{op} accesses the mbarrier %s, with no barrier after the initialization by warp %u (the "
+                        "{other}) [mbarrier-init-race]",
+                        name, by);
     }
     return barrier;
 }

@@ -17,6 +17,7 @@ struct mbarrier {
     uint32_t phase;          // the current one; the first is 0
     int32_t init_pc, expect_pc;
     uint32_t init_epoch;          // of its initialization
+    bool again, invalid;          // initialized where there was an mbarrier before; mbarrier.inval has ended it
     bool fenced;                  // its initialization is visible to the async proxy,
     uint32_t fenced_phase;        // and to threads that have waited for this phase of barrier.cluster
     uint8_t delayed_tests;        // tests in this phase that failed only because copies landed late
@@ -34,7 +35,6 @@ void mbarrier_end(struct block *block);
 
 // false: the host has no memory left.
 bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count);
-void mbarrier_remove(struct block *block, uint32_t offset);
 
 // Returns the mbarrier for a lane's use; offset is the result of address_in_shared(). NULL if there is none, or its
 // initialization does not happen before the use; this is reported, and *step is the return value of the instruction.

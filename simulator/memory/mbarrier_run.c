@@ -75,7 +75,7 @@ static enum step run_inval(struct warp *warp, const struct bound *bound, uint32_
         struct mbarrier *barrier = own_barrier_of(warp, bound, first_lane(left), &step);
         if (!barrier)
             return step;
-        mbarrier_remove(warp->block, barrier->offset);
+        barrier->invalid = true;
     }
     return step;
 }

@@ -16,7 +16,7 @@ pair() {
     run build/tests/asynchrony/streams "$1" broken
     echo "$output"
     [ "$status" -ne 0 ]
-    [[ $output == *"$3"*"[$2]"* ]]
+    [[ $output == *"[$2]"* && $output == *"$3"* ]]
 }
 
 @test "launches in two streams need an event between them" {
@@ -36,14 +36,20 @@ pair() {
 }
 
 @test "the host waits before it accesses pinned memory" {
-    pair pinned host-race "the host accesses byte 16380 of allocation 3 (16384 bytes), which an asynchronous copy or memset may still write"
-    pair refilled host-race "the host writes byte 28 of allocation 3 (16384 bytes), which an asynchronous copy or memset may still read"
+    pair pinned host-race "the host reads byte 16380 of allocation 3 (16384 bytes) before it has waited for a copy, which may still write it"
+    pair refilled host-race "the host writes byte 28 of allocation 3 (16384 bytes) before it has waited for a copy, which may still read it"
 }
 
 @test "the host waits before it accesses managed memory" {
-    pair managed host-race "the host accesses byte 8192 of allocation 4 (16384 bytes), which kernel fill, at streams.cu:10, may still write"
+    pair managed host-race "the host reads byte 8192 of allocation 4 (16384 bytes) before it has waited for kernel fill (streams.cu:10), which may still write it"
     pair half host-race "byte 1020"
-    pair signal host-race "which kernel signal"
+    pair signal host-race "waited for kernel signal"
+}
+
+@test "a host that does not wait reads what was there before the work, but does not poll for ever" {
+    pair pinned host-race "the host has read 16843009"
+    pair managed host-race "the host has read 0"
+    pair spin host-race "the host reads byte 0 of allocation 4"
 }
 
 @test "a dependent launch waits before it uses the work of the launch before" {

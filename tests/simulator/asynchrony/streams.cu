@@ -78,7 +78,7 @@ int main(int count, char **argument) {
     OK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
     OK(cudaStreamCreateWithFlags(&b, is(name, "legacy") ? cudaStreamDefault : cudaStreamNonBlocking));
     OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    memset(pinned, 0, bytes);
+    memset(pinned, 1, bytes);
     memset(managed, 0, bytes);
     OK(cudaMemset(device, 0, 2 * bytes));
     OK(cudaMemset(other, 0, bytes));
@@ -144,6 +144,12 @@ int main(int count, char **argument) {
             while (!*(volatile int *)managed)
                 ;
         sum += managed[64];
+    } else if (is(name, "spin")) { // the host polls what the kernel stores as any other value
+        fill<<<1, 256, 0, a>>>(managed, 1);
+        if (right)
+            OK(cudaStreamSynchronize(a));
+        while (!*(volatile int *)managed)
+            ;
     } else if (is(name, "dependent")) {
         first<<<blocks, 256, 0, a>>>(device);
         launch_second(device + n, device, other, right);
@@ -155,5 +161,7 @@ int main(int count, char **argument) {
         return 2;
     }
     OK(cudaDeviceSynchronize());
+    if (!right)
+        printf("the host has read %d\n", sum);
     return sum < 0;
 }
