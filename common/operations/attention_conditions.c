@@ -296,8 +296,8 @@ bool attention_simplest(const struct diagnosed *kernel, const struct evidence *e
                         struct problem_case *which) {
     static const double long_enough = 0.5;
     bool found = false;
-    const double begin = clock_seconds();
-    for (int i = 0; i < count && !(found && clock_seconds() - begin > long_enough * time_budget_factor()); i++) {
+    const double begin = processor_seconds();
+    for (int i = 0; i < count && !(found && processor_seconds() - begin > long_enough); i++) {
         struct problem_case one = evidence[i].which;
         if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !is_wrong(kernel, &one))
             continue;

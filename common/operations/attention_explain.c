@@ -23,7 +23,7 @@ static bool covers(void *context, const struct problem_case *which) {
 
 static bool run(void *context, const struct host_problem *problem, float *outputs) {
     const struct deadline_kernel *p = context;
-    return clock_seconds() < p->deadline && p->kernel->run(p->kernel->context, problem, outputs);
+    return processor_seconds() < p->deadline && p->kernel->run(p->kernel->context, problem, outputs);
 }
 
 // ---- Scores that are chosen -----------------------------------------------------------------------------------------
@@ -64,8 +64,8 @@ static bool run_scores(void *context, const double *score, int keys, double sums
 }
 
 void attention_explain(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
-    const double time_budget = 4 * time_budget_factor(); // most kernels take half a second
-    struct deadline_kernel deadline_kernel = {kernel, clock_seconds() + time_budget};
+    const double time_budget = 10; // seconds; most kernels take one
+    struct deadline_kernel deadline_kernel = {kernel, processor_seconds() + time_budget};
     struct diagnosed limited = *kernel;
     limited.covers = covers;
     limited.run = run;
@@ -74,11 +74,11 @@ void attention_explain(const struct diagnosed *kernel, const struct evidence *ev
     // Each part has a clock of its own, in case the kernel is slow.
     if (!attention_simplest(&limited, evidence, count, &which))
         return;
-    deadline_kernel.deadline = clock_seconds() + time_budget;
+    deadline_kernel.deadline = processor_seconds() + time_budget;
     const bool explained = diagnosis_of_case(&limited, &which, out);
-    deadline_kernel.deadline = clock_seconds() + time_budget;
+    deadline_kernel.deadline = processor_seconds() + time_budget;
     attention_conditions(&limited, &which, out);
-    deadline_kernel.deadline = clock_seconds() + time_budget / 2;
+    deadline_kernel.deadline = processor_seconds() + time_budget / 2;
     struct one_head head = {&limited, which.dtype, which.has_scale && which.scale < 0};
     if (!explained)
         diagnosis_extremes(&(struct score_kernel){run_scores, &head, which.dtype}, out);

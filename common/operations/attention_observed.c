@@ -15,9 +15,9 @@ static bool run_probe(struct observed *x, const float *q, const float *v, float 
     float *outputs = host_allocate(problem_output_elements(&x->problem), sizeof *outputs);
     memcpy(queries->values, q ? q : x->own_q, (size_t)(queries->rows * queries->columns) * sizeof *q);
     memcpy(values->values, v ? v : x->own_v, (size_t)(values->rows * values->columns) * sizeof *v);
-    double begin = clock_seconds();
+    double begin = processor_seconds();
     bool ran = x->kernel->run(x->kernel->context, &x->problem, outputs);
-    x->seconds = clock_seconds() - begin;
+    x->seconds = processor_seconds() - begin;
     memcpy(o, outputs, (size_t)(out->rows * out->columns) * sizeof *o);
     if (lse)
         memcpy(lse, outputs + out->rows * out->columns, (size_t)out->rows * sizeof *lse);

@@ -96,18 +96,18 @@ static const struct mistake *left_over(const struct elimination *e) {
 bool diagnosis_by_models(const struct diagnosed *kernel, const struct evidence *evidence, int count,
                          const struct mistake_models *models, FILE *out) {
     struct elimination e = {.models = models};
-    const double until = clock_seconds() + seconds * time_budget_factor();
+    const double until = processor_seconds() + seconds;
     enum attention_dtype dtype = ATTENTION_FP32;
     int observed = 0;
     for (int i = 0; i < count; i++)
         if (evidence[i].outcome == OUTCOME_WRONG) {
             dtype = evidence[i].which.dtype;
-            if (observed < MOST_WRONG_CASES && models->usable(&evidence[i].which) && clock_seconds() < until) {
+            if (observed < MOST_WRONG_CASES && models->usable(&evidence[i].which) && processor_seconds() < until) {
                 observe(&e, kernel, &evidence[i].which, evidence[i].seed);
                 observed++;
             }
         }
-    for (int i = 0; i < models->probes && clock_seconds() < until; i++) {
+    for (int i = 0; i < models->probes && processor_seconds() < until; i++) {
         struct problem_case which = models->probe[i];
         which.dtype = dtype;
         if (kernel->covers(kernel->context, &which)) {

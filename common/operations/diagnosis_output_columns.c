@@ -42,7 +42,7 @@ static bool report_one_column(const struct report *s, int column) {
     static const double most_seconds = 1; // and as many for the case that confirms it
     struct observed x;
     struct report one = {.x = &x, .out = s->out};
-    if (s->x->which.attention.nk * s->x->seconds > most_seconds * time_budget_factor() ||
+    if (s->x->which.attention.nk * s->x->seconds > most_seconds ||
         !attention_observe(s->x->kernel, &s->x->which, SEED, column, &x))
         return false;
     case_seen_of(&x, &one.seen);
