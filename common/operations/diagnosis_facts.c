@@ -197,23 +197,31 @@ void report_places(const struct report *s) {
     free(key);
 }
 
-// By how much the weights of the wrong rows do not add up to 1. A row whose weights have no finite sum says nothing of
-// that, nor do such rows alone.
+// By how much the weights of the wrong rows do not add up to 1, or to 0 where all keys of the row are masked. A row
+// whose weights have no finite sum says nothing of that, nor do such rows alone.
 void report_totals(const struct report *s) {
-    double least = INFINITY, most = -INFINITY, own = 0;
+    double least = INFINITY, most = -INFINITY, own = 0, of_masked = 0;
     for (int64_t r = 0; r < s->x->rows; r++) {
-        double total = 0, top = -INFINITY, of_top = 0;
+        double total = 0, right = 0, top = -INFINITY, of_top = 0;
         for (int j = 0; j < s->seen.nk && s->seen.wrong[r]; j++) {
             total += case_got(&s->seen, r)[j];
+            right += case_right(&s->seen, r)[j];
             of_top = case_score(&s->seen, r)[j] > top ? case_got(&s->seen, r)[j] : of_top;
             top = fmax(top, case_score(&s->seen, r)[j]);
         }
         if (!s->seen.wrong[r] || !isfinite(total))
             continue;
+        if (right == 0) {
+            of_masked = fmax(of_masked, total);
+            continue;
+        }
         least = fmin(least, total);
         most = fmax(most, total);
         own = fmax(own, fabs(of_top / s->x->largest[r] - 1));
     }
+    if (of_masked >= 4 * s->x->tolerance)
+        report_line(s, "masked-rows-not-zero",
+                    "The weights of a row whose keys are all masked add up to as much as %.4g instead of 0", of_masked);
     if (least > most || !(fabs(least - 1) >= 4 * s->x->tolerance || fabs(most - 1) >= 4 * s->x->tolerance))
         return;
     report_line(s, "row-sum-of-other-weights", "The weights of a row add up to between %.4g and %.4g instead of 1",

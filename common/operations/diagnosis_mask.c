@@ -167,7 +167,11 @@ const char *explanation_of_mask_print(const struct explanation *one, const struc
                 rule->n < 0 ? "few" : "many");
         return "limit-off-by";
     case MASK_OF_NOTHING:
-        fputs("Every query attends to all keys: the causal mask is missing", out);
+        // A limit that is too late by more than the first query's keys that are masked looks the same.
+        fprintf(
+            out,
+            "Every query attends to all keys: the causal mask is missing, or its limit is too late by %d keys or more",
+            s->nq - 1 < s->nk ? s->nq - 1 : s->nk);
         return "limit-missing";
     case MASK_OF_PACKED_ROW:
         fprintf(out,
