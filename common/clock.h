@@ -11,8 +11,8 @@ static inline double clock_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// Seconds that all threads of this process have computed. What the diagnosis may spend is counted in them, so that it says
-// the same on a busy machine.
+// Seconds that all threads of this process have computed. What the diagnosis may spend is counted in them, so that it
+// says the same on a busy machine.
 static inline double processor_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
