@@ -104,7 +104,9 @@ static bool covers(const void *contract, const char *name, const struct problem_
         return false;
     if (limits->devices >= devices)
         return true;
-    return message_set(reason, "%s needs %d GPUs for this, and there %s %d: GPUS=n takes fewer, DEVICE=sim needs none",
+    return message_set(reason,
+                       "%s needs %d GPUs for this, and there %s %d: GPUS=n takes fewer, and DEVICE=sim SIM_DEVICES=n "
+                       "has as many as it is told",
                        name, devices, limits->devices == 1 ? "is" : "are", limits->devices);
 }
 
