@@ -238,11 +238,16 @@ cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, si
     return copy_rows_async(stream, to, size, from, size, size, 1, kind);
 }
 
+// The host waits for a memset of memory that it can access, and for no other one: "API synchronization behavior" in the
+// documentation of the runtime.
 static cudaError_t set_sync(void *address, int value, size_t pitch, size_t width, size_t height) {
     cudaError_t error = capture_reject_legacy();
-    return error == cudaSuccess
-               ? set_rows(stream_timeline(NULL), address, value, 1, &(struct region){pitch, width, height})
-               : error;
+    if (error == cudaSuccess)
+        error = set_rows(stream_timeline(NULL), address, value, 1, &(struct region){pitch, width, height});
+    const struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
+    if (error == cudaSuccess && allocation && allocation->kind == SIM_ALLOCATION_HOST)
+        timeline_host_wait_for(stream_timeline(NULL));
+    return error;
 }
 
 static cudaError_t set_async(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {
