@@ -1,4 +1,4 @@
-// What is asked of a kernel whose output is wrong, and what a finding of the simulator means.
+// The explanation of a wrong output by more calls of the kernel, and of a finding of the simulator.
 #ifndef HOST_DIAGNOSIS_H
 #define HOST_DIAGNOSIS_H
 

@@ -81,32 +81,15 @@ static bool rows_are_multiples(const struct attention_backward_problem *p, int m
 static bool covers(const void *contract, const char *name, const struct problem_case *which,
                    const struct device_limits *limits, struct obstacle *obstacle) {
     const struct attention_backward_lesson *lesson = contract;
-    const struct attention_shape *s = &which->attention;
     struct message *reason = &obstacle->reason;
-    char types[32];
+    const struct attention_coverage covered = {.strided = lesson->strided,
+                                               .grouped_heads = lesson->grouped_heads,
+                                               .causal = lesson->causal,
+                                               .max_head_dim = lesson->max_head_dim};
     *obstacle->part = 0;
-    if (!(lesson->dtypes & 1u << which->dtype)) {
-        message_set(reason, "%s takes %s, not %s", name, dtype_names(lesson->dtypes, types),
-                    dtype_of(which->dtype)->name);
-        return not_covered(obstacle, dtype_of(which->dtype)->name);
-    }
-    if (s->layout != LAYOUT_BHND && !lesson->strided) {
-        message_set(reason, "%s takes contiguous [batch][heads][n][head_dim] tensors only", name);
-        return not_covered(obstacle, "strides");
-    }
-    if (s->kv_heads != s->heads && !lesson->grouped_heads) {
-        message_set(reason, "%s does not cover grouped heads: k needs as many heads as q", name);
-        return not_covered(obstacle, "grouped heads");
-    }
-    if (s->causal && !lesson->causal) {
-        message_set(reason, "%s does not cover causal masks: leave CAUSAL out, or take a lesson that does", name);
-        return not_covered(obstacle, "causal masks");
-    }
-    if (s->head_dim > lesson->max_head_dim) {
-        message_set(reason, "%s covers head dimensions up to %d, not %d", name, lesson->max_head_dim, s->head_dim);
-        snprintf(obstacle->part, sizeof obstacle->part, "head dimensions over %d", lesson->max_head_dim);
+    if (!is_dtype_covered(lesson->dtypes, name, which, obstacle) ||
+        !is_attention_covered(&covered, name, which, obstacle))
         return false;
-    }
     struct attention_backward_problem problem = sizes(which);
     if (lesson->alignment && !rows_are_multiples(&problem, lesson->alignment)) {
         message_set(reason, "%s takes head dimensions and strides that are multiples of %d", name, lesson->alignment);
@@ -114,13 +97,8 @@ static bool covers(const void *contract, const char *name, const struct problem_
                  lesson->alignment);
         return false;
     }
-    if (!is_new_enough(limits, lesson->min_compute_capability, name, reason))
-        return false;
-    size_t shared = lesson->shared_bytes ? lesson->shared_bytes(&problem) : 0;
-    if (shared > limits->shared_bytes)
-        return message_set(reason, "%s needs %.1f KiB of shared memory a block here, and %s has %.1f KiB", name,
-                           (double)shared / 1024, limits->description, (double)limits->shared_bytes / 1024);
-    return true;
+    return is_new_enough(limits, lesson->min_compute_capability, name, reason) &&
+           has_shared_memory(limits, lesson->shared_bytes ? lesson->shared_bytes(&problem) : 0, name, reason);
 }
 
 // ---- Judging ----------------------------------------------------------------------------------------------------

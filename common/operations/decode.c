@@ -81,13 +81,10 @@ static bool covers(const void *contract, const char *name, const struct problem_
     const struct decode_lesson *lesson = contract;
     const struct attention_shape *s = &which->attention;
     struct message *reason = &obstacle->reason;
-    char types[32], layout[LAYOUT_TEXT];
+    char layout[LAYOUT_TEXT];
     *obstacle->part = 0;
-    if (!(lesson->dtypes & 1u << which->dtype)) {
-        message_set(reason, "%s takes %s, not %s", name, dtype_names(lesson->dtypes, types),
-                    dtype_of(which->dtype)->name);
-        return not_covered(obstacle, dtype_of(which->dtype)->name);
-    }
+    if (!is_dtype_covered(lesson->dtypes, name, which, obstacle))
+        return false;
     if (s->nq > DECODE_MAX_NQ)
         return message_set(reason, "decoding has up to %d queries a request, not %d", DECODE_MAX_NQ, s->nq);
     if (s->head_dim > lesson->max_head_dim || s->head_dim % 16) {

@@ -71,13 +71,9 @@ static bool covers(const void *contract, const char *name, const struct problem_
     const struct attention_shape *s = &which->attention;
     struct message *reason = &obstacle->reason;
     int devices = devices_of(which), chunks = unit * devices;
-    char types[32];
     *obstacle->part = 0;
-    if (!(lesson->dtypes & 1u << which->dtype)) {
-        message_set(reason, "%s takes %s, not %s", name, dtype_names(lesson->dtypes, types),
-                    dtype_of(which->dtype)->name);
-        return not_covered(obstacle, dtype_of(which->dtype)->name);
-    }
+    if (!is_dtype_covered(lesson->dtypes, name, which, obstacle))
+        return false;
     if (s->nq != s->nk) {
         message_set(reason, "%s splits one sequence: N has to be one number, not %d:%d", name, s->nq, s->nk);
         return not_covered(obstacle, "more keys than queries");
